@@ -1,4 +1,4 @@
-"""The proofs: one module per topic, one table of exceptions, recordings in `golden`."""
+"""The proofs: one module per topic, a table of known differences, and recordings."""
 
 import importlib
 import pathlib
@@ -14,13 +14,13 @@ PLAIN = "plain Python: no tf.function is called"
 
 
 def proof(v1, v2, cases, naive=()):
-    """The `Proof` of a topic of this repository.
+    """Makes the `Proof` of a topic of this repository.
 
     Args:
         v1: the left page.
         v2: the right page.
         cases: list of `Case`.
-        naive: list of `Naive`, of the Keras page, which is found by its name.
+        naive: list of `Naive` for the Keras page, which is found by the topic's name.
     """
     from parity_tests.exceptions import BOUNDS
     from tf1to2.parity.proof import Proof
@@ -52,7 +52,7 @@ def _keras(topic):
 
 
 class Topics:
-    """The provider of what this package proves: see `tf1to2.parity.providers`."""
+    """The provider of this package's proofs: see `tf1to2.parity.providers`."""
 
     def names(self):
         pages = HERE.parent.joinpath("v1_graph").glob("[a-z]*.py")

@@ -1,4 +1,4 @@
-"""What pytest must know of the proofs wherever they are installed."""
+"""pytest's configuration for the proofs, also where they are installed."""
 
 import gc
 import itertools
@@ -12,11 +12,11 @@ MARKERS = (
     "slow: takes long; `make test` leaves it to `make test-slow`",
     "distributed: starts clusters of processes (make test-distributed)",
 )
-# AutoGraph's own, on Python 3.13; as an error it would make AutoGraph give up.
+# AutoGraph's own warning on Python 3.13; as an error it would stop AutoGraph.
 GAST = "ignore:.*Support for arbitrary keyword arguments:DeprecationWarning:gast"
-# What tf.io.write_graph of TensorFlow 2.20 hears from protobuf 6, which 7 refuses.
+# protobuf 6 warns about tf.io.write_graph of TensorFlow 2.20; protobuf 7 raises.
 FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
-# Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
+# Keras 3 reads a learning rate with NumPy's protocol of versions before 2.0.
 KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
 
 
@@ -24,11 +24,11 @@ KEYS = itertools.count(1000, 1000)
 
 
 def pytest_runtest_setup():
-    """Numbers the collectives of each test anew.
+    """Gives the collectives of each test new numbers.
 
-    Strategies of one process share these numbers, and with them the shapes: eagerly, a
-    second one that reduces another shape raises "Shape mismatch in the collective
-    instance", so that the order of the tests would decide.
+    Strategies in one process share these numbers and so the shapes: eagerly, a second
+    strategy that reduces another shape raises "Shape mismatch in the collective
+    instance", and the result would depend on the order of the tests.
     """
     module = sys.modules.get("tensorflow.python.distribute.mirrored_strategy")
     if module is not None:
@@ -44,7 +44,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Registers the markers of the proofs."""
+    """Registers the markers of the proofs, and the stopwatch for `--timings`."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     if config.getoption("timings", False) and not hasattr(config, "workerinput"):
@@ -52,13 +52,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Graphs and traces are many objects: by default a tenth of the time went here."""
+    """Makes garbage collection rare: traces have many objects; it took 10 % of time."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_collection_modifyitems(config, items):
-    """Marks what is slow; bears what AutoGraph says."""
+    """Marks slow tests, and ignores some warnings of libraries."""
     rows = () if config.getoption("timings", False) else timings.slow()
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))

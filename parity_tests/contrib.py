@@ -1,4 +1,4 @@
-"""What the cases of `tf.contrib`'s layers and loops share."""
+"""Helpers for the cases of `tf.contrib`'s layers and loops."""
 
 import functools
 
@@ -20,7 +20,7 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
 
 
 def fused(name, slug, args, factory=(), skip=(), **options):
-    """A case of the fused kernel, which computes in float32 alone."""
+    """Makes a case of the fused kernel, which computes only in float32."""
     skip = {**NARROW, **dict(skip)}
     return layer(name, slug, args, factory, skip, float32=True, **options)
 
@@ -36,7 +36,7 @@ refused = functools.partial(shorthand.refused, of="layer", skip=CONTRIB)
 
 
 def classes(seed=0, features=6, units=8, kinds=3):
-    """Rows, their classes, and the weights of a classifier."""
+    """Draws rows, their class ids, and initial weights of a classifier."""
     random = np.random.RandomState(seed)
     rows = random.normal(0.5, 2, [67, features]).astype("f")
     start = {

@@ -1,7 +1,7 @@
-"""The known differences in bits: all rows of exceptions.tsv. All else is identical.
+"""The known differences in bits: all rows of exceptions.tsv. Other bits are equal.
 
-A row is a `Bound`; its last cell is a key of `REASONS`. Its `ulps` are those measured,
-or more of them where another processor has other kernels.
+A row is a `Bound`; its last cell is a key of `REASONS`. Its `ulps` is the measured
+number, or a larger one if another processor has other kernels.
 """
 
 import csv
@@ -18,7 +18,7 @@ REASONS = {
         "among other gradients, which a tape adds in another order: 2.2e-16 is left "
         "of 0"
     ),
-    # 8 times what is measured.
+    # 8 times the measured number.
     "BFLOAT16": (
         "in the default settings oneDNN multiplies matrices of bfloat16, and sums in "
         "another order, ten steps long"
@@ -27,8 +27,8 @@ REASONS = {
         "tf.nn.ctc_loss puts the blank last by a concatenation: past the end its "
         "gradient is 0.0, where v1's zero had the sign of what came back"
     ),
-    # 8 times what is measured. The most units are those of a gradient near 0, in
-    # make_attention_decoder; summarize has a mean of 0.035, of scores up to 22.
+    # 8 times the measured number. The largest is for a gradient near 0, in
+    # make_attention_decoder; summarize has a mean of 0.035 for scores up to 22.
     "DEFAULT_KERNELS": (
         "in the default settings today's kernels for products of matrices, "
         "convolutions and batch norms (oneDNN) add in another order"
@@ -68,7 +68,7 @@ REASONS = {
         "1.15 rewrites the graph of a session, and adds or multiplies in another "
         "order; without that, all bits are the same"
     ),
-    # 8 times what is measured.
+    # 8 times the measured number.
     "REWRITTEN_TODAY": (
         "in the default settings TensorFlow 2 rewrites the graph of a function, and "
         "adds in another order; without that and without oneDNN the rows of float32 "
@@ -79,8 +79,9 @@ REASONS = {
         "and less, down to 1e-16, and have the last bits of tanh, sigmoid and sums in "
         "float64"
     ),
-    # Where the gradient is 0, units in the last place are as many as they are small:
-    # the largest difference is 5.9e-17 in entropy_naive, 5.6e-17 in check_entropy.
+    # For a gradient of 0 the units in the last place are tiny, so their number is
+    # large: the largest difference is 5.9e-17 in entropy_naive, 5.6e-17 in
+    # check_entropy.
     "SOFTMAX": (
         "the gradient is softmax minus softmax; in float64 the two kernels round "
         "apart before TensorFlow 2.17, and 6e-17 is left of it"
@@ -89,7 +90,7 @@ REASONS = {
         "the gradient for y of x * y / y is 0 but for noise, of 3e-14 at most, and a "
         "sum of 67 of it depends on its order"
     ),
-    # Twice what is measured in the strict settings; it is 5661 in the default ones.
+    # Twice the number in the strict settings; the default settings measure 5661.
     "VANISHED": (
         "the gates are clipped, so that the gradient of early steps vanishes: what is "
         "left of it, 1e-6 of the largest and less, is the order in which a sum was made"
@@ -108,16 +109,16 @@ def read(path):
     """Reads a table of known differences.
 
     Args:
-        path: file of tab-separated columns, the fields of `Bound`, below a header and
-            notes that begin with "#". `where`, `settings` and `noise` may be empty.
+        path: file with tab-separated columns, the fields of `Bound`, after notes that
+            begin with "#" and a header. `where`, `settings` and `noise` may be empty.
 
     Returns:
         list of `Bound`, in the order of the rows.
 
     Raises:
-        ValueError: naming the file and the line, if the columns are not the fields, if
-            a row has too few or too many cells, no number where one belongs, or no key
-            of `REASONS`, or if two rows are about the same comparison.
+        ValueError: names the file and the line. The columns are not the fields; a row
+            has too few or too many cells, a cell that should be a number, or no key of
+            `REASONS`; or two rows are about the same comparison.
     """
     lines = path.read_text("utf-8").splitlines()
     notes = sum(line.startswith("#") for line in lines)

@@ -1,18 +1,18 @@
-"""What the cases of the topics by Keras share: no left page of theirs runs today."""
+"""Helpers for the cases of Keras topics, whose left pages do not run today."""
 
 from parity_tests import shorthand
 from tf1to2.parity import Program
 
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
-# What is compiled reduces its losses in float32, in 1.15, whatever comes in.
+# A compiled model in 1.15 reduces its losses in float32 for inputs of any dtype.
 COMPILED = {"float32": True}
 
 
 def draws(random):
-    """(drawn, weights), which draw normal float32 numbers from a `RandomState`.
+    """Returns functions `drawn` and `weights` that draw normal float32 numbers.
 
-    `drawn(*shape)` gives an array; `weights(*sizes)` the [kernel, bias] of layers of
-    these sizes, one after the other.
+    They draw from a `RandomState`. `drawn(*shape)` returns an array; `weights(*sizes)`
+    returns [kernel, bias, kernel, bias, …] of consecutive layers of these sizes.
     """
 
     def drawn(*shape):
@@ -28,12 +28,12 @@ def draws(random):
 
 
 def old(name, slug, args, *, kwargs=(), skip=(), **others):
-    """A program whose left page is asked of the recording alone."""
+    """Makes a case of a program whose left side comes only from the recording."""
     skip = {**OLD, **dict(skip)}
     return Program(name, slug, args, dict(kwargs), skip=skip, **others)
 
 
 def friend(name, slug, args, naive, because, *, kwargs=(), skip=(), **others):
-    """The same of a program that looks like its port, and has other numbers."""
+    """Makes a false friend of such a program: a likely port with other numbers."""
     more = {"kwargs": dict(kwargs), "skip": {**OLD, **dict(skip)}, **others}
     return shorthand.friend(name, slug, args, naive, because, **more)

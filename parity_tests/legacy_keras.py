@@ -1,4 +1,4 @@
-"""Left pages that today's TensorFlow runs by tf_keras, in a process of their own."""
+"""Runs left pages on today's TensorFlow with tf_keras, in a separate process."""
 
 import dataclasses
 import importlib
@@ -10,7 +10,7 @@ from tf1to2.parity import Raises
 
 
 def without_skip(cases):
-    """The cases, errors apart, with the left page on today's TensorFlow."""
+    """Returns the cases, except errors, without skipping the left page of today."""
     return [
         dataclasses.replace(
             case, skip={way: why for way, why in case.skip.items() if way != "graph"}
@@ -21,11 +21,11 @@ def without_skip(cases):
 
 
 def checks(proof, cases):
-    """[(slug, Check)] of a proof, but for unknown shapes, XLA and generated sizes.
+    """Returns [(slug, Check)] without unknown shapes, XLA and generated sizes.
 
     Args:
-        proof: of all cases, `without_skip`.
-        cases: those that are asked for.
+        proof: the proof of all cases, from `without_skip`.
+        cases: the cases to check.
     """
     ways, names = ("graph", "eager", "function"), {str(case) for case in cases}
     return [
@@ -36,14 +36,14 @@ def checks(proof, cases):
 
 
 def main(module):
-    """Runs the `legacy_keras_checks` of a test module, and prints how many."""
+    """Runs the `legacy_keras_checks` of a test module, and prints their number."""
     found = importlib.import_module(module).legacy_keras_checks()
     assert all("compat.v1" in c() or c.way == "graph" for _, c in found)
     print(len(found), "checks")
 
 
 def prove(test, module, count):
-    """Has another process, with tf_keras, pass that many checks of a test module."""
+    """Asserts that `count` checks of a test module pass in a process with tf_keras."""
     wanted = {"TF_USE_LEGACY_KERAS": "1", "TF1TO2_SETTINGS": "strict"}
     run = subprocess.run(
         [sys.executable, "-m", "parity_tests.legacy_keras", module],

@@ -1,4 +1,4 @@
-"""Proves the pair `keras_inputs`: what `fit` is handed, and loops inside of layers."""
+"""Proves the pair `keras_inputs`: inputs of `fit`, and loops inside layers."""
 
 import functools
 import os
@@ -18,7 +18,7 @@ from tf1to2.parity import Raises, false_friends
 from v1_graph import keras_inputs as v1
 from v2_eager import keras_inputs as v2
 
-# `fit` batches arrays by tf.data, whose functions are traced in every way.
+# `fit` batches arrays by tf.data, whose functions are always traced, also eagerly.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -28,7 +28,7 @@ keras = tf.keras
 
 
 def labelled(rows):
-    """Rows of four numbers, and a class of three that depends on them."""
+    """Rows of four numbers, each with one of three classes that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -39,7 +39,7 @@ START = weights(4, 5, 3)
 ROWS = X, drawn(70, 3)
 SERIES = drawn(90, 2)
 SLOPES = drawn(2)
-# Not by a product of matrices, whose last bits depend on NumPy's build.
+# No product of matrices: its last bits depend on NumPy's build.
 TARGETS = (SERIES[:, :1] * SLOPES[0] + SERIES[:, 1:] * SLOPES[1]) / 2
 WINDOW = [weight / 2 for weight in weights(12, 5, 1)]
 SHORT = [weight / 2 for weight in weights(6, 5, 1)]
@@ -49,7 +49,7 @@ CONVOLVED = [drawn(3, 3, 2, 4), drawn(4) / 4, *weights(4, 3)]
 
 
 def by_their_losses(*args):
-    """The keys of the history as they are."""
+    """Reads `loss` of Keras 3 in place of the mean over batches."""
 
     class Told(keras.Sequential):
         def fit(self, *args, **options):
@@ -63,7 +63,7 @@ def by_their_losses(*args):
 
 
 def by_eager_tensors(data, start, epochs, batch_size, steps):
-    """The line of TensorFlow 1."""
+    """The same lines as in TensorFlow 1."""
     model = v2.network(start)
     model.compile(v2.descent(), "mse")
     x, y = next(iter(v2.batched(data, batch_size)))
@@ -78,7 +78,7 @@ def by_an_input_of_a_tensor(data, start, epochs, batch_size, steps):
 
 
 def windowed(change):
-    """The page, whose windows get other arguments."""
+    """The right page with other arguments for its windows."""
     made = keras.utils.timeseries_dataset_from_array
 
     def fit(series, targets, start, length, *args):
@@ -252,7 +252,7 @@ class KerasInputsTest(unittest.TestCase):
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Checks what the chapter says about Keras 3 without the right page."""
 
     @parameterized.expand(
         [
@@ -314,7 +314,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(rows, [4] * 12)
 
     def test_how_many_windows_there_are(self):
-        """1.15.5 made 84 of them: one for each row but the first six."""
+        """TensorFlow 1.15.5 made 84 windows: one for each row except the first six."""
         windows = keras.utils.timeseries_dataset_from_array
         found = [
             sum(len(x) for x, _ in windows(rows, late, 6))

@@ -1,4 +1,4 @@
-"""Proves the pair `keras_layers`: layers of tf.keras, with the old defaults told."""
+"""Proves the pair `keras_layers`: layers of tf.keras, with the old defaults passed."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ ZEROS = "the first state of 1.15's ConvLSTM2D is float32, whatever comes in"
 
 
 def draw(*shape):
-    """Ordinary float32 numbers, for a shape always the same."""
+    """Normally distributed float32 numbers, always the same for a shape."""
     random = np.random.RandomState(sum(shape) + 1)
     return random.standard_normal(shape).astype("f")
 
@@ -87,7 +87,7 @@ INITIALIZERS = (
 
 
 def frozen_by_trainable(x, weights, trainable, phase):
-    """What the same code does today."""
+    """The same code as in TensorFlow 1."""
     norm = layers.BatchNormalization(momentum=0.9)
     norm.trainable = trainable
     norm.build(x.shape)
@@ -97,7 +97,7 @@ def frozen_by_trainable(x, weights, trainable, phase):
 
 
 def by_time_distributed(ids, vectors, of_words, of_sentences):
-    """The same code, with the old gates."""
+    """The same code as in TensorFlow 1, with the old gates."""
     words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
     inputs = layers.Input(ids.shape[1:], dtype="int32")
@@ -109,7 +109,7 @@ def by_time_distributed(ids, vectors, of_words, of_sentences):
 
 
 def route_by_todays_batch_dot(inputs, kernel, routings=3):
-    """The same code."""
+    """The same code as in TensorFlow 1."""
     K = tf.keras.backend
     tiled = K.tile(K.expand_dims(inputs, 1), [1, K.int_shape(kernel)[0], 1, 1])
     hat = K.map_fn(lambda row: K.batch_dot(row, kernel, [2, 3]), elems=tiled)
@@ -447,7 +447,7 @@ class KerasLayersTest(unittest.TestCase):
 
 
 def first_of_ones(**options):
-    """The first output of an LSTM of two units, its kernels ones, that reads a 1."""
+    """The first output of an LSTM with two units, kernels of ones and the input 1."""
     lstm = layers.LSTM(2, **options)
     lstm.build((None, 1, 1))
     for kernel in lstm.weights[:2]:
@@ -462,7 +462,7 @@ def old_gru_weights():
 
 
 class TodayTest(unittest.TestCase):
-    """What the chapter says of today's Keras beside the pairs."""
+    """Checks what the chapter says about today's Keras beyond the pairs."""
 
     @parameterized.expand([("built", True), ("not built", False)])
     def test_inner_layers_are_loaded_if_they_are_built(self, _, builds):
@@ -628,7 +628,7 @@ class TodayTest(unittest.TestCase):
         config = v2.make_lstm(2).get_config()
         again = layers.LSTM.from_config(config)
         gate = again.recurrent_activation(tf.constant(1.0))
-        self.assertEqual(f"{gate.numpy():.4f}", "0.7000")  # 0.6667 by Keras 3's
+        self.assertEqual(f"{gate.numpy():.4f}", "0.7000")  # 0.6667 with Keras 3's gate
 
     @pytest.mark.slow
     def test_tf_keras_takes_old_arguments_and_has_new_defaults(self):

@@ -1,4 +1,4 @@
-"""Proves the pair `keras_losses`: losses, metrics and scores of one's own."""
+"""Proves the pair `keras_losses`: custom losses, metrics and scores."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ from tf1to2.parity import Raises
 from v1_graph import keras_losses as v1
 from v2_eager import keras_losses as v2
 
-# `fit` and `predict` batch arrays by tf.data, whose functions are traced in every way.
+# `fit` and `predict` batch arrays by tf.data, whose functions are always traced.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -50,7 +50,7 @@ TWO = [weight / 2 for weight in weights(4, 5, 2)]
 
 
 def by_the_weights_as_they_are(data, start, weights, epochs, batch_size):
-    """The line of TensorFlow 1."""
+    """The same lines as in TensorFlow 1."""
     model, given = v2.network(start, shape=[None]), {"sample_weight": weights}
     return v2.fitted(model, v2.squared_error, data, epochs, batch_size, **given)
 
@@ -66,7 +66,7 @@ def by_dice_of_keras(data, start, smooth, epochs, batch_size):
 
 
 def by_the_first_rows(triplets, start, margin, epochs, batch_size):
-    """The loss takes two rows of the batch for the two distances."""
+    """The loss reads two rows of the batch as the two distances."""
 
     class Rows:
         def __init__(self, distances):
@@ -84,7 +84,7 @@ def by_the_first_rows(triplets, start, margin, epochs, batch_size):
 
 
 def by_the_word(data, start, batch_size):
-    """The line of TensorFlow 1."""
+    """The same lines as in TensorFlow 1."""
     model = v2.network(start, "sigmoid")
     model.compile("sgd", "binary_crossentropy", metrics=["accuracy"])
     return np.float32(model.evaluate(*data, batch_size=batch_size, verbose=0)[1])
@@ -96,7 +96,7 @@ def by_add_metric(data, start, strength, epochs, batch_size):
 
 
 def with_its_inputs(data, start, epochs, batch_size):
-    """`add_loss` has the second argument of TensorFlow 1."""
+    """Passes the second argument of TensorFlow 1 to `add_loss`."""
 
     class Told(v2.Balance):
         def add_loss(self, loss):
@@ -136,7 +136,7 @@ CASES = [
     ),
     # The expected counts of candidates are float32.
     old("fit_sampled", "three epochs", [PAIRS, TABLES, 8, 5, 3, 16], float32=True),
-    # 1.15 counts in float64, whatever comes in; Keras 3 in float32.
+    # TensorFlow 1.15 counts in float64 for any input, Keras 3 in float32.
     old("mean_iou", "batches of 16", [CLASSES, THREE, 16], float32=True),
     Raises(
         "mean_iou",

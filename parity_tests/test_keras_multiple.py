@@ -15,8 +15,8 @@ from tf1to2.parity import FalseFriend, Raises, false_friends
 from v1_graph import keras_multiple as v1
 from v2_eager import keras_multiple as v2
 
-# `fit` batches arrays by tf.data, whose functions are traced in every way; a dataset of
-# so many epochs of rows may end before the steps do.
+# `fit` batches arrays by tf.data, whose functions are always traced, also eagerly; a
+# dataset with the rows of all epochs may end before the last step.
 pytestmark = [
     pytest.mark.filterwarnings(
         "ignore:Even though the `tf.config.experimental_run_functions_eagerly`"
@@ -31,7 +31,7 @@ def drawn(*shape):
 
 
 def labelled(rows):
-    """Rows of four numbers, and a class of three that depends on them."""
+    """Rows of four numbers, each with one of three classes that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -52,7 +52,7 @@ keras = tf.keras
 INVALID = tf.errors.InvalidArgumentError
 GONE = {"graph": "there are no estimators; the recording stands for the left page"}
 EMPTY = {**OLD, "eager": "eagerly Keras 3 does not reduce the losses of no rows: NaN"}
-TRACES = 4  # a part of other sizes, and what is left
+TRACES = 4  # for batches of different sizes on the devices
 old = functools.partial(keras_cases.old, float32=True, traces=TRACES)
 friend = functools.partial(keras_cases.friend, float32=True, traces=TRACES)
 
@@ -192,13 +192,13 @@ class KerasMultipleTest(unittest.TestCase):
 
 
 def sides(name):
-    """What 1.15.5 answered to the false friend of a pair, and what is taken for it."""
+    """The answers of TensorFlow 1.15.5 and of a pair's false friend."""
     (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
     return false_friends.both(PROOF, case, {})
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Checks what the chapter says about Keras 3 without the right page."""
 
     @parameterized.expand(
         [
@@ -246,7 +246,7 @@ class DistancesTest(unittest.TestCase):
 
     @parameterized.expand([("sum_over_batch_size", 0.5), ("sum", 2), ("none", 1)])
     def test_what_a_reduction_divides_by(self, reduction, expected):
-        """Two rows of a device, of which there are two, each with a loss of 1."""
+        """Each of two devices has two rows, each with a loss of 1."""
         loss_of = keras.losses.MeanSquaredError(reduction=reduction)
         strategy = v2.mirrored()
         found = strategy.run(lambda: loss_of(tf.ones([2, 1]), tf.zeros([2, 1])))
@@ -266,7 +266,7 @@ class DistancesTest(unittest.TestCase):
 
 
 class EstimatorTest(unittest.TestCase):
-    """What an estimator refused, and `fit` does not."""
+    """Arguments that an estimator refused and `fit` accepts."""
 
     @parameterized.expand([("train_estimator",), ("evaluate_estimator",)])
     def test_a_nan_ends_the_training_of(self, name):
@@ -305,7 +305,7 @@ class EstimatorTest(unittest.TestCase):
     @parameterized.expand([("TellsMean",), ("SharedByRows",)])
     def test_loaded_is_a_saved(self, name):
         model = v2.compiled(v2.network(START, getattr(v2, name)))
-        model.fit(*DATA, verbose=0)  # Keras loads no optimizer that has not begun
+        model.fit(*DATA, verbose=0)  # Keras loads only a built optimizer
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.keras")
             model.save(path)

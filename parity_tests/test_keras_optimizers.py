@@ -18,7 +18,7 @@ from tf1to2.parity import Raises, false_friends
 from v1_graph import keras_optimizers as v1
 from v2_eager import keras_optimizers as v2
 
-# `fit` batches arrays by tf.data, whose functions are traced in every way.
+# `fit` batches arrays by tf.data, whose functions are always traced, also eagerly.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -65,7 +65,8 @@ OPTIMIZERS = {
     "a limit for each norm": ("SGD", {"lr": 0.5, "clipnorm": 0.25}),
     "a limit for each number": ("Adam", {"lr": 0.1, "clipvalue": 0.05}),
 }
-# Rates by which a thousand steps do not arrive: a momentum is then but rounding.
+# Rates so small that a thousand steps do not converge: after that, a momentum is only
+# rounding.
 SLOW = {
     "momentum": ("SGD", {"lr": 1e-4, "momentum": 0.9}),
     "RMSprop": ("RMSprop", {"lr": 1e-4}),
@@ -95,7 +96,7 @@ SCHEDULES = {
 
 
 def renamed(optimizer, lr=None, decay=0.0, kinds=None, **hyper):
-    """What is written when `lr` is renamed, and all else stays."""
+    """The code where only `lr` is renamed."""
     if lr is not None:
         hyper["learning_rate"] = lr
     with warnings.catch_warnings():
@@ -126,7 +127,7 @@ def by_the_key_lr(data, start, halve_every, epochs):
     model = v2.line(start, keras.optimizers.Adam(0.25))
     callback = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # how Keras reads the rate
+        warnings.simplefilter("ignore")  # from Keras' own code
         return v2.fit_whole(model, data, epochs, callback)["lr"]
 
 
@@ -383,14 +384,14 @@ class KerasOptimizersTest(unittest.TestCase):
 
 
 def largest(name, slug, leaf):
-    """How far a false friend is in a leaf, and the leaf's largest value."""
+    """The distance of a false friend in a leaf, and the leaf's largest value."""
     (case,) = [c for c in CASES if (c.name, c.slug) == (name, slug)]
     left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
     return f"{np.abs(left - naive).max():.1e} {np.abs(left).max():.1e}"
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Checks what the chapter says about Keras 3 without the right page."""
 
     @parameterized.expand(
         [
@@ -478,7 +479,7 @@ class DistancesTest(unittest.TestCase):
             made = v2.legacy(name, learning_rate=0.125, kinds=kinds, **hyper)
             model = v2.line(START, made)
             v2.fit_whole(model, DATA, 3)
-            made.build(model.trainable_variables)  # a second one changes nothing
+            made.build(model.trainable_variables)  # a second build changes nothing
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "model.keras")
                 model.save(path)
@@ -558,7 +559,8 @@ class DistancesTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            # "Expected lr >= 0, received: -1.0", said 1.15.5, and so of the others.
+            # 1.15.5 raised "Expected lr >= 0, received: -1.0", and the like for the
+            # others.
             ("SGD", {"lr": -1.0}, "expected lr >= 0"),
             ("SGD", {"decay": -0.5}, "expected decay >= 0"),
             ("Adam", {"clipnorm": -1.0}, "expected clipnorm >= 0"),
@@ -572,7 +574,7 @@ class DistancesTest(unittest.TestCase):
             v2.legacy(name, **hyper)
 
     def test_a_limit_of_0_stands_still_as_it_did(self):
-        limits = {"clipnorm": 0.0, "clipvalue": 1.0}  # both at once, as it was, too
+        limits = {"clipnorm": 0.0, "clipvalue": 1.0}  # both at once, as in TensorFlow 1
         made = v2.legacy("SGD", kinds=v2.ROWS_SUMMED, **limits)
         model = v2.line(START, made)
         v2.fit_whole(model, DATA, 2)

@@ -1,4 +1,4 @@
-"""Proves the pair `keras_recipes`: programs that set variables of Keras, without it."""
+"""Proves the pair `keras_recipes`: programs that used internals of tf.keras."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ from tf1to2.parity import FalseFriend, Raises, false_friends, settings
 from v1_graph import keras_recipes as v1
 from v2_eager import keras_recipes as v2
 
-# `fit` and `predict` batch arrays by tf.data, whose functions are traced in every way.
+# `fit` and `predict` batch arrays by tf.data, whose functions are always traced.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -69,7 +69,7 @@ IMAGES = FRESH.uniform(0, 255, [70, 4, 5, 3]).astype("f")
 
 
 def by_constraints(batches, start, rate, limit):
-    """Weights are clipped by the optimizer, after each batch."""
+    """Constraints clip the weights after each of the two batches of a step."""
     stack, between = v2.stack, v2.Between(-limit, limit)
     options = {"kernel_constraint": between, "bias_constraint": between}
     with mock.patch.object(v2, "stack", lambda start: stack(start, **options)):
@@ -200,7 +200,7 @@ CASES = [
         "renormalize",
         "four batches",
         [BATCHES, BATCHES[0] * 2, [drawn(4), drawn(4)], CLIPPING, 0.75],
-        float32=True,  # 1.15.5's layer has no float64
+        float32=True,  # the layer of 1.15.5 has no float64
     ),
     old("warm_up", "two of three epochs", [NUMBERS, START, 0.25, 2, 3, 16], **COMPILED),
     friend(
@@ -268,7 +268,7 @@ class KerasRecipesTest(unittest.TestCase):
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Checks what the chapter says about Keras 3 without the right page."""
 
     @parameterized.expand(
         [

@@ -28,7 +28,7 @@ from v2_eager import keras_functions, keras_multiple
 from v2_eager import keras_training as v2
 from v2_eager.keras_training import models
 
-# `fit` batches arrays by tf.data, whose functions are traced in every way.
+# `fit` batches arrays by tf.data, whose functions are always traced, also eagerly.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -40,7 +40,7 @@ def drawn(*shape):
 
 
 def labelled(rows):
-    """Rows of four numbers, and a class of three that depends on them."""
+    """Rows of four numbers, each with one of three classes that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -115,7 +115,7 @@ def by_its_validation_data(data, start, epochs, batch_size):
 
 
 def frozen_for_good(data, noise, starts):
-    """As on the left: the discriminator's flag is set once, before `gan` compiles."""
+    """Sets the discriminator's flag once, before `gan` compiles, as the left page."""
 
     class Frozen(keras.Sequential):
         trainable = property(lambda self: False, lambda self, value: None)
@@ -455,7 +455,7 @@ class EarlyStoppingTest(unittest.TestCase):
         ]
     )
     def test_what_is_to_rise_and_what_is_to_fall(self, _, monitor, mode, values, best):
-        """As 1.15.5 told it: "acc" rises, all else falls; Keras 3 asks the metric."""
+        """As in 1.15.5: "acc" should rise, all else fall; Keras 3 asks the metric."""
         stopping = v2.EarlyStopping(
             monitor, patience=2, restore_best_weights=True, **mode
         )
@@ -487,7 +487,7 @@ class EarlyStoppingTest(unittest.TestCase):
 
 
 class SavedTest(unittest.TestCase):
-    """What was compiled with classes of the pages is saved, loaded, and goes on."""
+    """Models with classes of the pages can be saved, loaded and trained further."""
 
     @parameterized.expand(
         [
@@ -513,7 +513,7 @@ class SavedTest(unittest.TestCase):
 
 
 class FunctionalTest(unittest.TestCase):
-    """What a Sequential model of the pages tells, a functional one tells, too."""
+    """A functional model logs the same as a Sequential model of the pages."""
 
     def told(self, kind, mixin, trainable):
         own = type("Own", (*mixin, kind), {})
@@ -546,10 +546,10 @@ class FunctionalTest(unittest.TestCase):
 
 
 class AfterEvaluateTest(unittest.TestCase):
-    """What the first batch after `evaluate` has of its rows."""
+    """Accuracy of the first batch after `evaluate`: rows of `evaluate` count or not."""
 
     def test_three_rows_that_were_right(self):
-        """1.15.5, and Keras before 3.15: 0.75."""
+        """TensorFlow 1.15.5 and Keras before 3.15 return 0.75."""
         layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
         model = keras.Sequential([keras.Input([1]), layer])
         model.compile("sgd", "mse", metrics=["binary_accuracy"])
@@ -569,7 +569,7 @@ class FrozenTest(unittest.TestCase):
         model = keras.Sequential([keras.layers.Input([1]), layer])
         model.compile(keras.optimizers.SGD(0.5), "mse")
         layer.trainable = False
-        with warnings.catch_warnings():  # tf_keras tells that they do not agree
+        with warnings.catch_warnings():  # tf_keras warns that they do not agree
             warnings.simplefilter("ignore")
             model.train_on_batch(np.ones([1, 1], "f"), np.zeros([1, 1], "f"))
         self.assertEqual(1 - np.asarray(layer.get_weights()[0]).item(), moved)
@@ -595,7 +595,7 @@ class FrozenTest(unittest.TestCase):
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Checks what the chapter says about Keras 3 without the right page."""
 
     @parameterized.expand(
         [
@@ -629,13 +629,13 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
 
     def test_the_batches_of_a_flow(self):
-        """Rows of 1.15.5, workers=1, shuffle=False; its second epoch has them, too."""
+        """The rows of 1.15.5 with workers=1, shuffle=False, in each epoch."""
         told = [[5, 7], [4, 6], [3, 1], [0, 2], [7, 2], [4, 3], [5, 1], [6, 0]]
         x, y = np.zeros([8, 4, 4, 1], "f"), np.arange(8.0, dtype="f")
 
         class Images(keras.preprocessing.image.ImageDataGenerator):
             def apply_transform(self, x, transform_parameters):
-                return x  # which would need SciPy
+                return x  # the original would need SciPy
 
         def rows(as_a_generator):
             flow, log = Images().flow(x, y, 2, seed=3), []
@@ -680,7 +680,7 @@ class DistancesTest(unittest.TestCase):
 
     @parameterized.expand([(3, 9, 0), (2, 5, 1)])
     def test_a_dataset_that_ends_begins_anew(self, steps, taken, warns):
-        """1.15.5 took three steps, of three batches, and warned in both."""
+        """1.15.5 took three steps with three batches, and warned in both cases."""
         model = v2.network(START)
         rows = tf.data.Dataset.from_tensor_slices(DATA).batch(30)
         with warnings.catch_warnings(record=True) as warned:
@@ -691,7 +691,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(len(said), warns)
 
     def test_a_loss_of_an_output_is_a_mean_over_rows_if_it_runs_eagerly(self):
-        """In a function it is one over batches, as it was: 1.15.5 says 10.6621."""
+        """In a function it is a mean over batches, as in 1.15.5: 10.6621."""
         told = []
         for eagerly in (False, True):
             tf.config.run_functions_eagerly(eagerly)

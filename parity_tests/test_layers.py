@@ -361,7 +361,7 @@ class LayersTest(unittest.TestCase):
 
 
 def legacy_keras_checks():
-    """The checks with `tf.layers` by tf_keras, for a process that asked for it."""
+    """The checks with `tf.layers` of tf_keras, for a process that chose tf_keras."""
     cases = [
         case
         for case in CASES
@@ -548,7 +548,7 @@ class EmbeddingTest(unittest.TestCase):
 
 
 class KerasTest(unittest.TestCase):
-    """Keras 3 beside the page, with its weights: what is equal, and what is not."""
+    """Compares layers of Keras 3 with those of the page, for the same weights."""
 
     @parameterized.expand(
         [
@@ -584,7 +584,7 @@ class KerasTest(unittest.TestCase):
         values = {v.name.split("/")[-1][:-2]: v.numpy() for v in page.variables}
         for weight in layer.weights:
             weight.assign(values[weight.name])
-        if name == "dense_3d" and here("keras<3.15"):  # a product of each matrix alone
+        if name == "dense_3d" and here("keras<3.15"):  # one product per matrix
             self.assertEqual(f"{np.abs(layer(x) - y).max():.0e}", "2e-07")
         else:
             np.testing.assert_array_equal(layer(x), y)
@@ -671,7 +671,7 @@ class KerasTest(unittest.TestCase):
 class DropoutTest(unittest.TestCase):
     def test_a_mask_of_ones_drops_as_1_15_did(self):
         (case,) = [case for case in CASES if case.args and case.args[0] is SIGNED]
-        x = tf.constant(SIGNED, tf.float64)  # as the recording was made
+        x = tf.constant(SIGNED, tf.float64)  # the dtype of the recording
         tf.random.set_seed(7)
         y = x * tf.nn.dropout(tf.ones_like(x), 0.5, seed=5)
         genuine, _ = both(PROOF, case, {})

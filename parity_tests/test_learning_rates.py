@@ -373,7 +373,7 @@ class LearningRatesTest(unittest.TestCase):
 
 
 class KerasTest(unittest.TestCase):
-    """The schedules of Keras: where they are not what they were."""
+    """Checks where Keras' schedules differ from those of TensorFlow 1."""
 
     @parameterized.expand([("finite", 0.5, 1), ("infinite", np.inf, np.nan)])
     def test_constants_agree_if_finite(self, _, value, first):

@@ -18,7 +18,7 @@ CHARS = integers("b", 4, high=CLASSES)
 SAID = integers("b", 3, high=CLASSES)
 STATES = normal(2, 2, "b", UNITS)
 TRANSLATOR = {"units": UNITS, "sources": 9, "classes": CLASSES, "size": 5}
-# Weights are all positive in the proofs: of a few no sum saturates a tanh.
+# Weights are all positive in the proofs: with small sizes, no sum saturates a tanh.
 SMALL = {"units": 3, "sources": 9, "classes": CLASSES, "size": 2}
 SOURCES = integers("b", 4, high=9)
 LOOKING = [normal("b", 3, 5), normal("b", 4, 7), normal(2, "b", UNITS)]
@@ -31,7 +31,7 @@ NARROWED = {"xla": "XLA rounds otherwise, and its softmax is of float32"}
 
 
 def at_once(*args, **options):
-    """Of one size: what Python unrolls takes its time to trace."""
+    """A layer case with one batch size, because unrolled graphs trace slowly."""
     return layer(*args, sizes=[{"b": 67}], **options)
 
 
@@ -63,7 +63,7 @@ def gru(path, depth):
 
 
 def of_translator(depth=5):
-    """In the order in which 1.15.5 made them."""
+    """The weights in the order in which 1.15.5 created them."""
     path = "embedding_attention_seq2seq"
     reader = f"{path}/rnn/embedding_wrapper"
     decoder = f"{path}/embedding_attention_decoder"
@@ -98,7 +98,7 @@ GIVEN = np.zeros([2, 3, 4], "f")
 
 
 def over_all(logits, targets, weights):
-    """One sum of all losses by one of all weights, as tf.contrib.seq2seq has it."""
+    """The sum of all losses, divided by that of all weights: tf.contrib.seq2seq."""
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
     return tf.reduce_sum(losses * weights) / tf.reduce_sum(weights)
 
@@ -113,7 +113,7 @@ def looks_first(**factory):
 
 
 def anew(text, batch, steps, start):
-    """Every piece begins with zeros."""
+    """Begins every piece with a state of zeros."""
     read = models.CharRNN.read
 
     def from_zeros(self, chars, states):
@@ -343,4 +343,4 @@ class GradientsTest(unittest.TestCase):
         (loss, of_a_bool), (same_loss, of_a_tensor) = found
         self.assertEqual(loss, same_loss)
         self.assertGreater(len(of_a_bool), 1)
-        self.assertEqual(of_a_tensor, [1])  # what is read first, of all rows
+        self.assertEqual(of_a_tensor, [1])  # the first input of all rows

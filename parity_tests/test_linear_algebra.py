@@ -30,7 +30,7 @@ def _drawn(seed, *shape):
 
 
 def _positive(seed, *shape):
-    """Symmetric and positive definite."""
+    """Symmetric, positive definite matrices."""
     x = _drawn(seed, *shape).astype("f8")
     return (x @ x.swapaxes(-1, -2) + 4 * np.eye(shape[-1])).astype("f")
 
@@ -59,7 +59,7 @@ refused = functools.partial(shorthand.refused, eager=InvalidArgument, of="op")
 
 
 def unchecked(name, slug, args, match, **options):
-    """What 1.15 refused, today's left page lets pass, and the right page refuses."""
+    """Inputs that 1.15 and the right page refuse, and today's left page accepts."""
     options = {"graph": None, "genuine": InvalidArgument, **options}
     return refused(name, slug, args, match, InvalidArgument, **options)
 
@@ -403,13 +403,13 @@ class LinearAlgebraTest(unittest.TestCase):
 
 
 class TodayTest(unittest.TestCase):
-    """What today's kernels do where those of 1.15 raised or ignored."""
+    """Today's kernels with arguments that 1.15 refused or ignored."""
 
     def test_a_cholesky_decomposition_that_failed_is_nan(self):
         both = np.stack([np.eye(2, dtype="f"), INDEFINITE])
         good, bad = tf.linalg.cholesky(both).numpy()
         np.testing.assert_array_equal(good, np.eye(2))
-        # The element above the diagonal is whatever the memory held.
+        # The element above the diagonal is uninitialized memory.
         self.assertTrue(np.isnan(bad[np.tril_indices(2)]).all())
         self.assertTrue(np.isnan(tf.linalg.logdet(INDEFINITE)))
 

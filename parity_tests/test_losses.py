@@ -40,7 +40,7 @@ EAGER = {way: "another case of the pair" for way in ("function", "dynamic", "xla
 ONE = {"dynamic": "another case", "generated": "one size tells as much"}
 ORDER = {"dynamic": "three parts of a gradient, which 1.15 adds in another order"}
 
-# What one would write in place of each: Keras, or the formula of a textbook.
+# The obvious replacements: Keras, or the formula of a textbook.
 
 
 def keras_mean_squared_error(labels, predictions, weights):
@@ -238,7 +238,8 @@ CASES = [
     Op(
         "log_loss",
         "sure and wrong",
-        # Fed: 1.15 adds a constant epsilon to the 1 of 1 - predictions first.
+        # Epsilon is fed: 1.15 first adds a constant epsilon to the 1 of 1 -
+        # predictions.
         [F([1, 0]), F([0, 1]), 1.0, F(1e-7)],
         expect=-np.log(1e-7),
         exact=True,
@@ -326,7 +327,7 @@ CASES = [
             np.zeros([1, 2, 2, 2], "f"),
             F([1, 3]),
         ],
-        # (1 + 3 + 3) * log 2, by the three that count, not by their weights.
+        # (1 + 3 + 3) * log 2, divided by the three that count, not by their weights.
         expect=7 * np.log(2) / 3,
     ),
     Op(
@@ -496,7 +497,7 @@ CASES = [
         match="are incompatible",
     ),
 ]
-# What `tf.losses` had is float32 whatever comes in.
+# `tf.losses` computes in float32 for any input.
 CASES = [
     case
     if isinstance(case, Raises)
@@ -578,7 +579,7 @@ class KerasTest(unittest.TestCase):
 
 
 class CollectionTest(unittest.TestCase):
-    """What is left of the collections, outside of a graph and in a `tf.function`."""
+    """The collections outside a graph and in a `tf.function`."""
 
     def test_eagerly_nothing_is_collected(self):
         losses = tf.compat.v1.losses
@@ -620,7 +621,7 @@ class CollectionTest(unittest.TestCase):
 
 
 class RankTest(unittest.TestCase):
-    """In a `tf.function` that knows the rank of its input only when it runs."""
+    """Losses in a `tf.function` whose input has an unknown rank."""
 
     WEIGHTS = np.float32([1, 0, 3])
 
@@ -671,12 +672,12 @@ class PairwiseTest(unittest.TestCase):
 
 
 class NameTest(unittest.TestCase):
-    """Arguments and names that lead elsewhere now."""
+    """Arguments and names that have another meaning now."""
 
     def test_a_column_beside_a_row_is_a_matrix_by_the_formula(self):
         labels, predictions = tf.constant([[1.0], [3.0]]), tf.constant([1.0, 3.0])
         error = tf.reduce_mean(tf.square(predictions - labels))
-        self.assertEqual(error.numpy(), 2)  # 0 of the right shape
+        self.assertEqual(error.numpy(), 2)  # 0 for equal shapes
         with self.assertRaisesRegex(ValueError, "incompatible"):
             v2.mean_squared_error(labels, predictions)
 

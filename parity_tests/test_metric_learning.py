@@ -16,7 +16,7 @@ EAGER = {**ONE, "function": "another case of the pair"}
 
 
 def rows(seed=0, n=64, size=16, classes=10, of_unit_length=True):
-    """Classes, and rows that are nearer to their own than to others."""
+    """Classes, and rows that are nearer to rows of their class than to others."""
     random = np.random.RandomState(seed)
     labels = random.randint(classes, size=n)
     x = random.normal(size=[classes, size])[labels] + random.normal(size=[n, size])
@@ -26,7 +26,7 @@ def rows(seed=0, n=64, size=16, classes=10, of_unit_length=True):
 
 
 def pairs(seed=0, n=64, **options):
-    """Two rows each, and whether both are of a class."""
+    """Pairs of rows, and whether both have the same class."""
     labels, x = rows(seed, n, **options)
     others, y = rows(seed + 1, n, **options)
     same = np.random.RandomState(seed).randint(2, size=n)
@@ -41,7 +41,7 @@ def op(name, slug, args, kwargs=(), skip=(), cls=Op, **options):
 
 
 def narrow(name, slug, args, kwargs=(), skip=(), **options):
-    """A case of a loss that took float32 alone."""
+    """A case of a loss that accepted only float32."""
     skip = {**NARROW, **dict(skip)}
     return op(name, slug, args, kwargs, skip, float32=True, **options)
 
@@ -55,12 +55,12 @@ def friend(name, slug, args, naive, because, make=narrow, **options):
 
 
 def of_all_pairs(labels, anchor, positive, margin=1.0):
-    """Hadsell's loss as the paper has it: half of it."""
+    """Hadsell's loss as in the paper: half as large."""
     return v2.contrastive_loss(labels, anchor, positive, margin) / 2
 
 
 def of_hard_others(labels, embeddings, margin=1.0):
-    """Each pair against the nearest row of another class."""
+    """Compares each pair with the nearest row of another class."""
     squares = v2.squared_distances(embeddings)
     same = labels[:, None] == labels
     nearest = tf.reduce_min(tf.where(same, np.inf, squares), 1, keepdims=True)
@@ -70,13 +70,13 @@ def of_hard_others(labels, embeddings, margin=1.0):
 
 
 def of_each_its_own(labels, anchor, positive, reg_lambda=0.002):
-    """Row i's pair is row i alone, whoever else is of its class."""
+    """Only row i of the positives is a pair of anchor i, whatever the classes."""
     numbers = tf.range(tf.size(labels))
     return v2.npairs_loss(numbers, anchor, positive, reg_lambda)
 
 
 def batches(seed=0, steps=5):
-    """Batches of 32 rows of which each class has some."""
+    """Batches of 32 rows, with rows of each class."""
     labels, x = rows(seed, 32 * steps, of_unit_length=False)
     kernel = np.random.RandomState(seed).normal(size=[16, 8]).astype("f")
     return [x.reshape([steps, 32, 16]), labels.reshape([steps, 32]), kernel, steps]
@@ -165,7 +165,7 @@ class MetricLearningTest(unittest.TestCase):
 
 
 class LabelsTest(unittest.TestCase):
-    """A column of labels was an AssertionError without a message."""
+    """A column of labels raised an AssertionError without a message."""
 
     @parameterized.expand(["triplet_semihard_loss", "lifted_struct_loss"])
     def test_a_column_of_labels(self, name):
@@ -188,7 +188,7 @@ class LabelsTest(unittest.TestCase):
         ["triplet_semihard_loss", "lifted_struct_loss", "npairs_loss"]
     )
     def test_one_label_is_not_that_of_all_rows(self, name):
-        """1.15.5: "Dimensions must be equal"; the last one ended the process."""
+        """1.15.5 raised "Dimensions must be equal"; the last loss ended the process."""
         labels, x = rows(n=8)
         more = [x] if name == "npairs_loss" else []
         for loss in (getattr(v2, name), tf.function(getattr(v2, name))):

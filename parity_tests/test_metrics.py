@@ -41,7 +41,7 @@ def class_ids(*dims, high=4):
     return integers(*dims, high=high, dtype="int64")
 
 
-# Batches of two sizes: one trace must do, and no mean of means is the mean.
+# Batches of two sizes: they need one trace, and the mean of means is not the mean.
 ROWS = [
     (normal(70, 3), normal(70, 3), uniform(70, 1)),
     (normal(30, 3), normal(30, 3), uniform(30, 1)),
@@ -65,7 +65,7 @@ RANKED = [
 ]
 # Three errors of 0, 2 and 3 with the weights 1, 1 and 2.
 ERRORS = [(F([[4], [2]]), F([[4], [4]]), F([[1], [1]])), (F([[4]]), F([[1]]), F([[2]]))]
-# Right: yes, no. Wrong: a no taken for yes, then two missed.
+# Right: one positive, one negative. Wrong: a false positive, then two false negatives.
 DECIDED = [(B([1, 0, 0]), B([1, 0, 1])), (B([1, 1]), B([0, 0]))]
 PROBABILITIES = [(np.int32([1, 0, 1, 0]), F([0.75, 0.25, 0.25, 0]))]
 SMALL_SCORES = [(F([0, 0, 1, 1]), F([0.001, 0.002, 0.003, 0.004]))]
@@ -79,7 +79,7 @@ EPOCHS = [[(N([0, 1]), N([0, 1]))], [(N([0, 1]), N([1, 1])), (N([2, 3]), N([0, 1
 LINEAR = F([[1, 0], [3, 1], [0, 2]]), N([0, 2, 2]), F([[1, 0, -1], [-1, 0, 1]])
 
 
-# What one would write in place of each.
+# The obvious replacements.
 
 
 def after(metric, labels, predictions, weights=None):
@@ -89,7 +89,7 @@ def after(metric, labels, predictions, weights=None):
 
 
 def right(page, *args):
-    """What the right page answers, without the time that traces take."""
+    """Runs the right page eagerly, which saves the time of tracing."""
     tf.config.run_functions_eagerly(True)
     try:
         return getattr(v2, page)(*args)
@@ -407,7 +407,7 @@ CASES = [
         "classes",
         "a label that is no class",
         [[(N([0, 5]), N([0, 1]))], 3],
-        # Two metrics refuse it, whichever is first.
+        # Two metrics refuse it; either may raise first.
         r"out of bound|is not in \[0, 3\)|does not index into shape",
         INVALID,
     ),
@@ -574,7 +574,7 @@ CASES = [
         match="float64|double",
     ),
 ]
-# Metrics compute in float32 whatever comes in.
+# Metrics compute in float32 for any input.
 CASES = [
     case
     if case.name == "evaluate" or isinstance(case, Raises)
@@ -619,7 +619,7 @@ LOGITS = B([0, 0, 1, 1]), F([-4, 1, 0, 3])
 
 
 class KerasTest(unittest.TestCase):
-    """The metrics of Keras 3: which are the same, and how far off the others are."""
+    """Compares the metrics of Keras 3 with those of the page."""
 
     def assert_identical(self, theirs, ours):
         np.testing.assert_array_equal(theirs, ours, strict=True)
@@ -822,7 +822,7 @@ class KerasTest(unittest.TestCase):
 
 
 class GraphTest(unittest.TestCase):
-    """What the left page had to know."""
+    """Pitfalls of metrics in a graph of TensorFlow 1."""
 
     def test_metrics_are_local_variables(self):
         tf1 = v1.tf
@@ -863,7 +863,7 @@ class GraphTest(unittest.TestCase):
 
 
 class SizesTest(unittest.TestCase):
-    """Labels, predictions and weights of a rank that is seen late, or another size."""
+    """Labels, predictions and weights of unknown rank, or of different sizes."""
 
     ROW, COLUMN = np.float32([0, 1, 1, 1]), np.float32([[1], [1], [0], [1]])
 
@@ -908,7 +908,7 @@ class SizesTest(unittest.TestCase):
 
 
 class ModuleTest(unittest.TestCase):
-    """What the right page's modules do besides."""
+    """Further behaviour of the right page's modules."""
 
     @parameterized.expand(
         [

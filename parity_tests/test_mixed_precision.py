@@ -41,7 +41,7 @@ NETWORK = {
 
 
 def texts(seed=0, spread=1):
-    """Rows, their classes, and weights: scores are far apart by a large spread."""
+    """Rows, their classes, and weights; a large spread puts scores far apart."""
     random = np.random.RandomState(seed)
     x = random.normal(size=[67, 5]).astype("f")
     y, start = random.randint(3, size=67), drawn(random, NETWORK)
@@ -81,7 +81,7 @@ def images(seed=0):
 
 
 def trained(seed=0, norm=False):
-    """Images, and what a checkpoint holds after training on others."""
+    """Images, and the values of a checkpoint after training on other images."""
     x, _, saved = images(seed)
     random = np.random.RandomState(seed + 1)
     for path, low, high in [
@@ -107,7 +107,7 @@ friend = functools.partial(shorthand.friend, skip=CONTRIB)
 
 
 def with_another(owner, page, **names):
-    """The page, others in the place of these names of a module or class."""
+    """Runs the page with other objects for these names of a module or class."""
 
     def naive(*args, **kwargs):
         with mock.patch.multiple(owner, **names):
@@ -117,7 +117,7 @@ def with_another(owner, page, **names):
 
 
 def stored_in_halves(x, y, start, *args):
-    """Weights that are float16 themselves, as `model.half()` has them."""
+    """Stores the weights in float16, as `model.half()` does."""
     start = {name: value.astype(np.float16) for name, value in start.items()}
     found = v2.train_in_halves(x, y, start, *args)
     variables = {n: v.astype("f") for n, v in found["variables"].items()}
@@ -125,7 +125,7 @@ def stored_in_halves(x, y, start, *args):
 
 
 def clipped_between(x, y, start, steps, rate, loss_scale, clip):
-    """Keras' optimizer, and the clipping where it stood: between tape and step."""
+    """Clips between tape and step, as before, and uses Keras' optimizer."""
 
     class Clipped(keras.optimizers.LossScaleOptimizer):
         def apply(self, gradients, variables=None):
@@ -162,12 +162,12 @@ def moved_twice(batches, kernel, decay, told):
 
 
 def seeded_once(*args):
-    """Runs that go on from one generator, not each from its own."""
+    """Draws all runs from one generator, not each from its own."""
     return with_another(v2, v2.train_seeded, stream=functools.cache(v2.stream))(*args)
 
 
 def rounded(x, low, high, num_bits=8, narrow_range=False):
-    """Levels that begin at the lower end, and need not have a zero."""
+    """Rounds to levels that begin at the lower end, and may not include zero."""
     size = (high - low) / (2**num_bits - 1)
     return low + tf.round((tf.clip_by_value(x, low, high) - low) / size) * size
 
@@ -184,7 +184,7 @@ def follow_biased(self, low, high):
 
 
 def quantized_unfolded(x, saved):
-    """Weights that are quantized before the batch norm is folded into them."""
+    """Quantizes the weights before the batch norm is folded into them."""
 
     class Unfolded(v2.QuantizedNetwork):
         def quantized(self, path, x, is_training):
@@ -569,7 +569,7 @@ class QuantizeTest(unittest.TestCase):
 
 
 class DeterminismTest(unittest.TestCase):
-    """Each in a process of its own, which cannot be made to forget it."""
+    """Runs each test in its own process, because determinism cannot be undone."""
 
     def answer(self, code, **variables):
         run = subprocess.run(

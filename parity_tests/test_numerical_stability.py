@@ -19,7 +19,7 @@ NO_GRADIENT = {"gradient": "nextafter has none"}
 
 
 def normalized_as_a_whole(logits):
-    """The softmax of the classic text, which has no axis."""
+    """The softmax of the classic text, without an axis."""
     exp = tf.exp(logits - tf.reduce_max(logits))
     return exp / tf.reduce_sum(exp)
 
@@ -353,7 +353,7 @@ class EndsOfFloat32Test(unittest.TestCase):
 
 
 class SigmoidTest(unittest.TestCase):
-    """1.15.5's was 0 below -18, in arrays of any size."""
+    """The sigmoid of 1.15.5 was 0 below -18, in arrays of any size."""
 
     @parameterized.expand(
         [("eagerly", tf.sigmoid), ("traced", tf.function(tf.sigmoid))]
@@ -367,7 +367,7 @@ class SigmoidTest(unittest.TestCase):
 
 
 class GradientTest(unittest.TestCase):
-    """What the reader would look up: the classic inputs and their gradients."""
+    """The inputs of the classic text and their gradients."""
 
     @parameterized.expand(
         [
@@ -422,7 +422,7 @@ class GradientTest(unittest.TestCase):
 
 
 class BuiltInTest(unittest.TestCase):
-    """The library's own losses on the same inputs."""
+    """TensorFlow's own losses on the same inputs."""
 
     def test_fused_cross_entropy(self):
         loss = tf.nn.softmax_cross_entropy_with_logits(labels=HALVES, logits=FAR)
@@ -456,7 +456,7 @@ class BuiltInTest(unittest.TestCase):
 
 
 def value_and_gradient(function, x):
-    """The answer of `function` and the gradient of its sum, as arrays."""
+    """The result of `function` and the gradient of its sum, as arrays."""
     x = tf.constant(x)
     with tf.GradientTape() as tape:
         tape.watch(x)

@@ -63,10 +63,10 @@ class NumericsTest(unittest.TestCase):
 
 
 class DescriptorsTest(unittest.TestCase):
-    """Every public name is proven, and nothing is described that is not there."""
+    """Every public name is proven, and every proven name exists."""
 
     def kinds(self):
-        """{kind: its module}: modules, and packages of modules."""
+        """Returns {kind: its module}; a kind is a module or a package."""
         stems = {path.stem for path in LIBRARY.glob("[a-z]*")}
         return {
             stem: importlib.import_module(f"v2_eager.numerics.{stem}") for stem in stems
@@ -110,7 +110,7 @@ class DescriptorsTest(unittest.TestCase):
 
 
 class RatesTest(unittest.TestCase):
-    """A hyper-parameter is whatever the base class takes, of every optimizer."""
+    """Every optimizer accepts all the base class's forms of a hyper-parameter."""
 
     @parameterized.expand(
         [
@@ -145,7 +145,7 @@ class RatesTest(unittest.TestCase):
 
 
 class StrategyTest(unittest.TestCase):
-    """Every replica moves its own copy, once, by the sum of all gradients."""
+    """Each replica updates its own copy once, with the sum of all gradients."""
 
     def setUp(self):
         self.strategy = tf.distribute.MirroredStrategy(
@@ -202,7 +202,7 @@ class StrategyTest(unittest.TestCase):
 
 
 class KerasVariablesTest(unittest.TestCase):
-    """A variable of Keras is none of TensorFlow, but holds one."""
+    """A Keras variable is not a `tf.Variable`, but contains one."""
 
     def setUp(self):
         self.model = tf.keras.Sequential(
@@ -230,7 +230,7 @@ class KerasVariablesTest(unittest.TestCase):
 
 
 class TwiceTest(unittest.TestCase):
-    """A variable that two parts of a model list, such as an embedding, is one."""
+    """A variable that two parts of a model share, such as an embedding, counts once."""
 
     def test_it_has_one_slot(self):
         shared = tf.Variable(1.0, name="w")
@@ -244,7 +244,7 @@ class TwiceTest(unittest.TestCase):
 
 
 class WeightsTest(unittest.TestCase):
-    """Weights that would broadcast to a matrix are refused, or are meant so."""
+    """Weights that would broadcast to a matrix raise, except where v1 allowed it."""
 
     def test_a_column_at_k_is_refused(self):
         labels, scores = tf.constant([0, 1], tf.int64), tf.eye(2)
@@ -273,7 +273,7 @@ class WeightsTest(unittest.TestCase):
 
 
 class ArraysTest(unittest.TestCase):
-    """NumPy's arrays and Python's lists, as every op took them."""
+    """NumPy arrays and Python lists as inputs, which v1's ops accepted."""
 
     @parameterized.expand(["PrecisionAtK", "RecallAtK", "AveragePrecisionAtK"])
     def test_at_k(self, name):
@@ -324,7 +324,7 @@ class DrawsTest(unittest.TestCase):
 
 
 class UnknownRankTest(unittest.TestCase):
-    """Ranks that only a run knows, as behind `tf.py_function`."""
+    """Ranks that are known only at run time, as after `tf.py_function`."""
 
     def unknown(self, loss, labels, *others):
         dtype = tf.as_dtype(np.asarray(labels).dtype)
@@ -381,7 +381,7 @@ class UnknownRankTest(unittest.TestCase):
         update = tf.function(measure.update_state, input_signature=specs)
         update([2, 3], [[1.0, 2, 3], [1, 2, 3]])
         self.assertEqual(measure.sums["max"].numpy(), 2)
-        self.assertTrue(np.isnan(measure.result()))  # of 3 classes 3 is none: 0 / 0
+        self.assertTrue(np.isnan(measure.result()))  # 3 is not one of 3 classes: 0 / 0
 
 
 class EstimatorTest(unittest.TestCase):
@@ -407,12 +407,12 @@ class EstimatorTest(unittest.TestCase):
 
 
 def unrolled(cell):
-    """A layer of a cell."""
+    """Makes a layer that runs a cell."""
     return cell, lambda x: rnn.unroll(cell, x[:, 0])
 
 
 class NamesTest(unittest.TestCase):
-    """`tf.get_variable` saw no name scope, and no name in a checkpoint has one."""
+    """`tf.get_variable` ignored name scopes, and so do the names in checkpoints."""
 
     @parameterized.expand(
         [
@@ -443,7 +443,7 @@ class NamesTest(unittest.TestCase):
 
 
 def classes():
-    """[(name, class)] of the library that are modules, those of its helpers, too."""
+    """Returns [(name, class)] of all modules of the library, also of its helpers."""
     found = set()
     for path in LIBRARY.rglob("*.py"):
         parts = path.relative_to(LIBRARY.parent.parent).with_suffix("").parts
@@ -458,7 +458,7 @@ def classes():
     return sorted((value.__name__, value) for value in found)
 
 
-MADE = {  # where a size alone is not enough
+MADE = {  # classes that need more arguments than a size
     "AttentionCellWrapper": lambda kind: kind(rnn.GRUCell(2), 3),
     "ConvLSTMCell": lambda kind: kind(2, [3]),
     "EmbeddingWrapper": lambda kind: kind(rnn.GRUCell(2), 5, 3),
@@ -493,12 +493,12 @@ MADE = {  # where a size alone is not enough
     ),
 }
 BASES = {"Cell", "Wrapper", "Norm", "Layer", "Image", "Optimizer"}
-NONE = {"GradientDescent", "ProximalGradientDescent"}  # have no slots
-FIRST = "build", "create_slots", "create"  # what makes variables
+NONE = {"GradientDescent", "ProximalGradientDescent"}  # without slots
+FIRST = "build", "create_slots", "create"  # methods that make variables
 
 
 class UnbuiltTest(unittest.TestCase):
-    """What has no variables yet would be left out of a checkpoint without a word."""
+    """Modules without variables yet raise: a checkpoint would not contain them."""
 
     @parameterized.expand(
         [
@@ -557,7 +557,7 @@ class UnbuiltTest(unittest.TestCase):
 
 
 class PhaseTest(unittest.TestCase):
-    """`is_training`, once a placeholder: a Python bool, or a bool tensor."""
+    """`is_training`, a placeholder in v1, may be a Python bool or a bool tensor."""
 
     @parameterized.expand(
         [
@@ -619,7 +619,7 @@ class PhaseTest(unittest.TestCase):
         self.assertEqual(f"{call(x, False)[1, 0]:.4f}", "1.9990")
         np.testing.assert_array_equal(norm.moving_mean, mean)
         self.assertEqual(call.experimental_get_tracing_count(), 2)
-        call(x, np.bool_(True))  # which a function takes as a tensor: a third trace
+        call(x, np.bool_(True))  # a function converts it to a tensor: a third trace
         self.assertEqual(call.experimental_get_tracing_count(), 3)
 
     @parameterized.expand(

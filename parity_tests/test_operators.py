@@ -153,7 +153,7 @@ CASES = [
         expect=[0.5, -8, 2, 1, NAN, 1],
     ),
     Op("power", "any positive floats", [uniform("n", low=0.1, high=4), normal("n")]),
-    # No false friend of every version: `x ** 2` is exact up to 2.18 and in 1.15.
+    # Not a false friend in every version: `x ** 2` is exact up to 2.18 and in 1.15.
     Op(
         "square",
         "the first thousand, as given",
@@ -562,7 +562,7 @@ class PythonFormsTest(unittest.TestCase):
             form(tf.constant([1, 2, 3]))
 
     def test_numbers_are_converted_to_the_dtype_of_the_tensor(self):
-        # A Python fraction is refused, NumPy's is cut off without a word.
+        # A Python fraction is refused, NumPy's is truncated silently.
         with legacy(), tf1.Session() as sess:
             product = sess.run(tf1.constant([1, 2]) * np.float32(1.5))
         np.testing.assert_array_equal(product, [1, 2])
@@ -601,7 +601,7 @@ class PythonFormsTest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "unhashable"):
             dict.fromkeys([a])
         self.assertEqual({a.ref(): "a", b.ref(): "b"}[b.ref()], "b")
-        self.assertIn(a, [b])  # by value; in TensorFlow 1 it was not
+        self.assertIn(a, [b])  # by value; in TensorFlow 1 by identity
 
     def test_one_tensor_by_two_names(self):
         with legacy():

@@ -76,7 +76,7 @@ def skip(slug):
 
 
 def is_float32(slug):
-    """The proximal ones take no float64 weight beside a Python rate."""
+    """Proximal optimizers accept no float64 weight with a Python rate."""
     return slug.startswith("proximal")
 
 
@@ -261,7 +261,7 @@ CASES = [
             ],
             exact=True,
             skip=SAME,
-            # The gradient is 10. A number of Python's was a float32 tensor.
+            # The gradient is 10. TensorFlow 1 made a float32 tensor of a Python number.
             expect={
                 1: {
                     "kernel": [[5 - 10 * float(heeded)]],
@@ -444,7 +444,7 @@ def largest(one, other):
 
 
 class KerasTest(unittest.TestCase):
-    """The optimizers of Keras 3 as they are: how far off."""
+    """Measures how far Keras 3's optimizers are from the page."""
 
     @parameterized.expand(
         [
@@ -503,7 +503,7 @@ class KerasTest(unittest.TestCase):
         self.assertEqual(f"{distances[0]:.0e}", expected)
         if after is None:
             self.assertLess(distances[1], 1e-6)
-        else:  # rows that are not looked up move there, and not in v1
+        else:  # Keras changes rows that are not looked up
             self.assertEqual(f"{distances[1]:.0e}", after)
 
 
@@ -514,7 +514,7 @@ OWN = [
 
 
 class OldNamesTest(unittest.TestCase):
-    """What carries a checkpoint over has every variable, or raises."""
+    """The map to the names of a checkpoint has every variable, or raises."""
 
     def model(self, optimizer, layers=2):
         dense = [tf.keras.layers.Dense(2) for _ in range(layers)]

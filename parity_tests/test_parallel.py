@@ -32,7 +32,7 @@ BOTH = ["CPU:0", "CPU:1"]
 
 
 def fit_by_keras(x, y, w, learning_rate=0.0625, share=1.0):
-    """`share`: of the loss of a tower in the loss of the batch."""
+    """`share`: factor of a tower's loss in the loss of the batch."""
     strategy = v2.mirrored()
     with strategy.scope():
         weights = tf.Variable(w)
@@ -246,7 +246,7 @@ CASES = [
 
 
 class Summed(keras.Sequential):
-    """A step of one's own, as it is written for one device."""
+    """A custom step, as it is written for one device."""
 
     def train_step(self, data):
         x, y = data
@@ -269,7 +269,7 @@ NAIVE = [
 PROOF = proof(v1, v2, CASES, NAIVE)
 
 
-# What tf.data calls is never run eagerly, and TensorFlow warns of that.
+# tf.data never runs functions eagerly, and TensorFlow warns of that.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class ParallelTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -291,7 +291,7 @@ def classic(seed, n=100, dtype="f"):
 
 
 class PartialSumsTest(unittest.TestCase):
-    """Two devices against one: where the bits differ, and why."""
+    """Compares two devices with one: where the bits differ, and why."""
 
     @parameterized.expand([("left", v1), ("right", v2)])
     def test_the_gradient_is_the_sum_of_two_and_the_losses_are_the_same(self, _, page):
@@ -309,7 +309,7 @@ class PartialSumsTest(unittest.TestCase):
                     ]
                 ]
             np.testing.assert_array_equal(one[0], two[0])
-            # The mean of a half divides by half as many: 2 is all that is between.
+            # The mean of a half divides by half as many: the factor is exactly 2.
             np.testing.assert_array_equal(two[1], (first[1] + second[1]) / 2)
             differ += (~same_bits(one[1], two[1])).sum()
         self.assertGreater(differ, 0)
@@ -461,7 +461,7 @@ class MirroredTest(unittest.TestCase):
             np.testing.assert_array_equal(result, values[0] + values[1])
 
     def test_by_default_the_second_strategy_of_a_process_raises(self):
-        """Both number their collectives from 100: in a process of its own."""
+        """Both number their collectives from 100; the test has its own process."""
         code = """
             import numpy as np, tensorflow as tf
             cpu = tf.config.list_physical_devices("CPU")[0]

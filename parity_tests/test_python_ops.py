@@ -370,7 +370,7 @@ CASES = [
 PROOF = proof(v1, v2, CASES)
 
 
-# What reads the event files is never run eagerly, and TensorFlow warns of that.
+# The reader of event files never runs eagerly, and TensorFlow warns of that.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class PythonOpsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -399,7 +399,7 @@ class PythonOpsTest(unittest.TestCase):
 
 
 class PlotTest(unittest.TestCase):
-    """Labels drawn by matplotlib, which is not there beside TensorFlow 1.15."""
+    """Labels drawn by matplotlib, which is not installed with TensorFlow 1.15."""
 
     def test_the_plots_are_identical_and_show_their_labels(self):
         if importlib.util.find_spec("matplotlib") is None:
@@ -423,7 +423,7 @@ class PlotTest(unittest.TestCase):
 
 
 class GradientMapTest(unittest.TestCase):
-    """What registered gradients do, and what a tape makes of them."""
+    """Registered gradients, and how a tape uses them."""
 
     def setUp(self):
         self.name = "Seven" + uuid.uuid4().hex
@@ -479,7 +479,7 @@ class GradientMapTest(unittest.TestCase):
                 y = tf.square(v2.relu(x))
             first = inner.gradient(y, x)
         self.assertEqual(list(first.numpy()), [0, 4])
-        # That of the square is there, that of the slope is taken for a constant.
+        # The gradient of the square exists, but the slope counts as a constant.
         self.assertEqual(list(outer.gradient(first, x).numpy()), [0, 2])
 
     def test_numpy_in_an_eager_python_op_has_a_gradient_of_zero(self):
@@ -490,7 +490,7 @@ class GradientMapTest(unittest.TestCase):
             x = v1.tf.constant([-1.0, 2.0])
             (symbolic,) = v1.tf.gradients(relu(v1.tf, x), x)
             left = sess.run(symbolic)
-        self.assertEqual(symbolic.shape, [2])  # so it says
+        self.assertEqual(symbolic.shape, [2])  # the static shape
         x = tf.constant([-1.0, 2.0])
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(x)
@@ -526,7 +526,7 @@ class GradientCheckTest(unittest.TestCase):
 
 
 def ways(python, inputs, dtype, **options):
-    """{way: function} that run Python as an op."""
+    """Functions that run Python as an op, as {way: function}."""
 
     def session():
         with legacy(), v1.tf.Session() as sess:
@@ -539,7 +539,7 @@ def ways(python, inputs, dtype, **options):
 
 
 class PythonSideTest(unittest.TestCase):
-    """What Python is given, what it may give back, and how long it is kept."""
+    """The arguments, results and lifetime of Python functions in ops."""
 
     def test_what_python_is_given(self):
         seen = []

@@ -268,7 +268,7 @@ CASES += [
 PROOF = proof(v1, v2, CASES)
 
 
-# What `map` calls is never run eagerly, and TensorFlow warns of that.
+# `map` never runs its function eagerly, and TensorFlow warns of that.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class QueuesTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -413,4 +413,4 @@ class FilesTest(unittest.TestCase):
                 with self.assertRaises(tf.errors.NotFoundError):
                     page.read_lines({"a": None}, 1)
             left = [f for f in os.listdir(directory) if "__autograph" not in f]
-            self.assertEqual(left, [])  # AutoGraph's own code goes when Python does
+            self.assertEqual(left, [])  # AutoGraph's own code is deleted at exit

@@ -67,7 +67,7 @@ def from_seed(kind, graph_seed, op_seed, sizes, parameters):
 
 
 def retraced(kind, graph_seed, op_seed, sizes, parameters):
-    """A `tf.function` of static shapes: each is an op of its own."""
+    """A `tf.function` with static shapes: each trace has its own op."""
     tf.random.set_seed(graph_seed)
     draw = tf.function(lambda x: tf.random.normal(x.shape, *parameters, seed=op_seed))
     return [[draw(tf.zeros([size])) for size in sizes]]
@@ -87,7 +87,7 @@ def eager_normals(graph_seed, nodes, size, runs):
 
 
 def today_s_weights(graph_seed, sizes):
-    glorot = tf.initializers.GlorotUniform(seed=graph_seed)  # without, ever another
+    glorot = tf.initializers.GlorotUniform(seed=graph_seed)  # None: other draws
     kernels = [np.asarray(glorot(shape)) for shape in zip(sizes, sizes[1:])]
     return {**v2.initial_weights(graph_seed, sizes), "kernels": kernels}
 
@@ -99,7 +99,7 @@ def one_for_all(graph_seed, shape, count):
 
 
 def unrolled_walk(steps, graph_seed, op_seed, runs):
-    """In a `tf.function`, a Python loop makes an op for each turn."""
+    """In a `tf.function`, a Python loop makes an op for each iteration."""
     tf.random.set_seed(graph_seed)
     walk = tf.function(
         lambda: tf.cumsum([tf.random.normal([], seed=op_seed) for _ in range(steps)])
@@ -535,7 +535,7 @@ CASES = [
 PROOF = proof(v1, v2, CASES)
 
 
-# tf.data compiles what it maps, and says so when functions run eagerly.
+# tf.data compiles mapped functions, and warns if functions run eagerly.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class RandomnessTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -564,7 +564,7 @@ class DrawTest(unittest.TestCase):
 
 
 class MissingSeedTest(DrawTest):
-    """A graph seed alone: who chooses the other one, and which."""
+    """A graph seed alone: how the op seed is chosen."""
 
     def test_today_s_graphs_count_random_ops_and_not_nodes(self):
         with legacy():
@@ -632,7 +632,7 @@ class MissingSeedTest(DrawTest):
             tf.random.set_seed(7)
             kernels.append([trace(lambda: draw([2, 3]))() for _ in range(2)])
         self.assert_other(*kernels[0])
-        self.assert_same(kernels[0], kernels[1])  # as `set_seed` begins anew
+        self.assert_same(kernels[0], kernels[1])  # `set_seed` restarts all streams
 
     def test_seeds_that_1_15_5_wrote_into_its_graphs(self):
         (entry,) = [
@@ -657,7 +657,7 @@ class GraphSeedTest(unittest.TestCase):
 
 
 class EndOfStreamTest(DrawTest):
-    """What begins a stream anew, and what does not."""
+    """Calls that restart a stream, and calls that do not."""
 
     def test_an_eager_op_of_another_shape_goes_on(self):
         tf.random.set_seed(7)
@@ -700,13 +700,13 @@ class EndOfStreamTest(DrawTest):
         make = tf.random.Generator.from_seed
         five, six = (make(seed, alg="philox").normal([8]) for seed in (5, 6))
         self.assert_same(five[4:], six[:4])
-        # The key is 0 in both, and the seed a place in one and the same stream.
+        # The key is 0 in both, and the seed is a position in the same stream.
         self.assertEqual(make(5, alg="philox").state.numpy().tolist(), [5, 0, 0])
         self.assert_other(five[4:], v2.stream(0, 6).normal([4]))
 
 
 class LoopTest(DrawTest):
-    """The order of turns that may run side by side."""
+    """The order of iterations that may run in parallel."""
 
     def test_today_s_loop_draws_the_same_numbers_in_an_order_of_its_own(self):
         tf1 = v1.tf
@@ -766,7 +766,7 @@ class CompiledTest(DrawTest):
 
 
 class KerasTest(DrawTest):
-    """Keras 3 has seeds, too; none of them brings the old draws back."""
+    """Keras 3 also has seeds, but none of them reproduces the old draws."""
 
     def test_normal_draws(self):
         with keras_seeds():
@@ -836,7 +836,7 @@ class KerasTest(DrawTest):
 
 @contextlib.contextmanager
 def keras_seeds():
-    """Sets the seeds of Python, NumPy and TensorFlow, and takes the first two back."""
+    """Sets the seeds of Python, NumPy and TensorFlow, and restores the first two."""
     kept = random.getstate(), np.random.get_state()
     keras.utils.set_random_seed(7)
     try:

@@ -42,7 +42,7 @@ def damaged(place):
 
 
 def serialized(*rows):
-    """Examples as the file has them: after 12 bytes, and followed by 4."""
+    """Examples as in the file: each after 12 bytes, and followed by 4."""
     return np.asarray([v2.write_records([row])[12:-4] for row in rows])
 
 
@@ -198,7 +198,7 @@ CASES += [
 PROOF = proof(v1, v2, CASES)
 
 
-# What `map` calls is never run eagerly, and TensorFlow warns of that.
+# `map` never runs its function eagerly, and TensorFlow warns of that.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class RecordsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -217,7 +217,7 @@ class FilesTest(unittest.TestCase):
                     page.read_records(FILE[:-1])
                 self.assertEqual(len(page.peek_records(FILE)), 3)
             left = [f for f in os.listdir(directory) if "__autograph" not in f]
-            self.assertEqual(left, [])  # AutoGraph's own code goes when Python does
+            self.assertEqual(left, [])  # AutoGraph's own code is deleted at exit
 
     @parameterized.expand(
         [("second", damaged(12 + 57 + 4 + 12), 1), ("end", FILE[:-1], 2)]

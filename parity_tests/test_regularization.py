@@ -23,7 +23,7 @@ GENUINE = {"graph": "contrib is in 1.15 only"}
 
 
 def network(seed=0, dtype="f"):
-    """Initial kernels and biases of the classic network, a classic draw."""
+    """Draws initial kernels and biases of the network of the classic example."""
     random = np.random.RandomState(seed)
     shapes = list(zip(SIZES, SIZES[1:]))
     kernels = [random.normal(size=shape).astype(dtype) for shape in shapes]
@@ -177,7 +177,7 @@ CASES = [
 
 
 def whole(page):
-    """A page with the whole weight of every L2."""
+    """Returns a page whose L2 weights are not halved."""
     make = tf.keras.regularizers.L2
     return mock.patch.object(v3.keras.regularizers, "L2", lambda w: make(2 * w))(page)
 
@@ -205,7 +205,7 @@ class RegularizationTest(unittest.TestCase):
 
 
 class PenaltyTest(unittest.TestCase):
-    """What penalties do, and who counts them."""
+    """Penalties: their gradients, and in which losses they are included."""
 
     def test_regularization_makes_kernels_small(self):
         points, labels = data(150)
@@ -274,7 +274,7 @@ class PenaltyTest(unittest.TestCase):
     def test_a_collection_remembers_the_model_before(self):
         tf1 = v1.tf
         with legacy():
-            for _ in range(2):  # a notebook's cell, run again
+            for _ in range(2):  # a notebook cell that is run twice
                 w = tf1.Variable([2.0])
                 tf1.add_to_collection("losses", tf1.nn.l2_loss(w))
             with contextlib.closing(tf1.Session()) as sess:
@@ -292,7 +292,7 @@ class ClassifierTest(unittest.TestCase):
 
     def test_a_scope_in_a_scope_is_no_identifier(self):
         classify = v2.make_classifier([2], 0.5, name="towers/first")
-        with tf.name_scope("outer"):  # which get_variable did not see
+        with tf.name_scope("outer"):  # get_variable ignored name scopes
             classify(tf.ones([1, 3]))
         names = [variable.name for variable in classify.variables]
         self.assertEqual(

@@ -15,12 +15,12 @@ UNITS, ACTIONS, STEPS, ROWS, FEATURES = 5, 4, 4, 67, 3
 
 
 def drawn(*sizes, seed=0, scale=1.0):
-    """Normal numbers; a seed for each use."""
+    """Draws normal numbers; each use has its own seed."""
     return (scale * np.random.RandomState(seed).normal(size=sizes)).astype("f")
 
 
 def network(inputs, heads, seed, scale=0.7):
-    """How a network begins: a body, and heads of {name: size}."""
+    """Draws initial weights of a network: a body, and heads {name: size}."""
     sizes = {"body/kernel": [inputs, UNITS], "body/bias": [UNITS]}
     for head, size in heads.items():
         sizes |= {f"{head}/kernel": [UNITS, size], f"{head}/bias": [size]}
@@ -52,11 +52,11 @@ ORDER = [0, 1, 1, 0]
 DRAWN_ROWS = RANDOM.randint(0, ROWS, [6, 64])
 MEMORY = [STATES[0], DONE[0], RETURNS[0], DRAWN_ROWS, Q]
 
-# --- What is written in place of the right page.
+# --- Wrong programs that people write instead of the right page.
 
 
 def ppo(states, actions, returns, start, epochs, held=True, ratio_of=None):
-    """`train_ppo` with its defaults, and a part of it in another way."""
+    """`train_ppo` with its defaults, and one part replaced."""
     new, old = v2.variables_of(start, "pi"), v2.variables_of(start, "old_pi")
     variables, history = list(new.values()), []
     adam = optimizers.Adam(0.01, epsilon=1e-5)
@@ -90,7 +90,7 @@ def ppo(states, actions, returns, start, epochs, held=True, ratio_of=None):
 
 
 def ratio_to_itself(*args):
-    """The ratio of the trained policy to itself: always 1, and never clipped."""
+    """`train_ppo` with the policy's ratio to itself: it is always 1, never clipped."""
     return ppo(*args, ratio_of="itself")
 
 
@@ -99,7 +99,7 @@ def advantage_with_gradient(*args):
 
 
 def one_tape(states, actions, rewards, nexts, over, start):
-    """Both gradients first, then both steps."""
+    """`train_ddpg` that computes both gradients before both steps."""
     names = "actor", "critic", "actor_target", "critic_target"
     nets = [v2.variables_of(start[n.partition("_")[0]], n) for n in names]
     actor, critic, actor_target, critic_target = nets
@@ -138,7 +138,7 @@ def one_tape(states, actions, rewards, nexts, over, start):
 
 
 def one_network(states, actions, returns, start, order):
-    """Each worker's gradients at the global network, as it is in the step."""
+    """`train_workers` with gradients at the current global network."""
     found = v2.train_workers(states, actions, returns, start, [0] * len(order))
     weights = found["variables"]
     shared = {n: v for n, v in weights.items() if n.startswith("global")}
@@ -153,20 +153,20 @@ def exact_correction(mean, log_std, noise):
 
 
 def by_cumsum(rewards, over, last):
-    """The sum of what is discounted to the first step, and back: it knows no ends."""
+    """Discounts with `cumsum` over the whole time; it ignores the ends of episodes."""
     powers = 0.99 ** tf.range(len(rewards) + 1, dtype=rewards.dtype)
     rows = tf.concat([rewards, last[tf.newaxis]], 0) * powers[:, tf.newaxis]
     return (tf.cumsum(rows, reverse=True) / powers[:, tf.newaxis])[:-1]
 
 
 def ends_of_the_next(rewards, values, over, last):
-    """`over` as baselines keeps it: whether an episode ended before the step."""
+    """Uses `over` as in OpenAI baselines: whether an episode ended before the step."""
     over = tf.concat([tf.zeros_like(over[:1]), over[:-1]], 0)
     return v2.estimate_advantages(rewards, values, over, last)
 
 
 def errors_after(states, actions, targets, rows, start):
-    """The errors of a second call, after the step."""
+    """`train_prioritized` with the errors of a second call, after the step."""
     net = v2.variables_of(start, "q")
     variables, adam = list(net.values()), optimizers.Adam(0.01)
     priorities, history = np.ones(len(states), states.dtype), []
@@ -196,7 +196,7 @@ def errors_after(states, actions, targets, rows, start):
 
 
 class NoiseAsItComes(v2.NoisyDense):
-    """Without the root."""
+    """A `NoisyDense` without the root of the noise."""
 
     def __init__(self, units):
         super().__init__(units, 0.5, "noisy")

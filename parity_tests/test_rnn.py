@@ -51,7 +51,7 @@ GRU = {
     "rnn/gru_cell/candidate/bias": drawn(UNITS),
 }
 
-# A cell that turns a vector a little in each step: its first number falls below zero.
+# A cell that rotates a vector a little in each step; its first number becomes negative.
 ANGLES = np.float32([-1.25, 1.5, 0, 0.75, -0.25])
 FIRST = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1)
 TURN = np.float32([[1.25, 0.5], [-0.5, 1.25]])
@@ -71,7 +71,7 @@ refused = functools.partial(shorthand.refused, of="layer", skip={"graph": ALONE}
 
 
 def by_keras(layer, weights, x, lengths):
-    """A layer of Keras with these weights, and a mask of these lengths."""
+    """Runs a Keras layer with these weights, and a mask of these lengths."""
     layer.build(x.shape)
     layer.set_weights(weights)
     mask = None if lengths is None else tf.sequence_mask(lengths, x.shape[1])
@@ -97,7 +97,7 @@ def keras_gru(x, lengths, weights, **options):
 def unordered(x, lengths, weights):
     kernel, bias = weights.values()
     i, j, f, o = np.split(bias, 4)
-    bias = np.concatenate([i, j + 1, f, o])  # the second of Keras is the forget gate
+    bias = np.concatenate([i, j + 1, f, o])  # Keras' second gate is the forget gate
     return keras_lstm(x, None, [kernel[:DEPTH], kernel[DEPTH:], bias])
 
 
@@ -292,7 +292,7 @@ CASES = [
         [np.zeros([3, 2, 1], "f"), np.array([1, 2], "i4")],
         "Expected shape for|Dimension 0 in both shapes must be equal",
         tf.errors.InvalidArgumentError,
-        graph=ValueError,  # InvalidArgumentError where the batch is unknown, see train
+        graph=ValueError,  # InvalidArgumentError if the batch is unknown, see train
         factory={"units": 2},
     ),
     refused(
@@ -411,7 +411,7 @@ PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 def swapped(weights):
-    """The weights of a GRU, the halves of the gates changed over."""
+    """Exchanges the two halves of a GRU's gate weights."""
     gate_kernel, gate_bias, *candidate = weights.values()
     return [np.roll(gate_kernel, UNITS, 1), np.roll(gate_bias, UNITS), *candidate]
 
@@ -423,11 +423,11 @@ class RNNTest(unittest.TestCase):
 
 
 def legacy_keras_checks():
-    """The checks with cells of tf_keras, for a process that asked for it."""
+    """The checks that need cells of tf_keras, for a process that enabled tf_keras."""
     cases = [
         case
         for case in CASES
-        if case.name not in ("last_outputs", "dropout")  # today it drops to 0.0
+        if case.name not in ("last_outputs", "dropout")  # today dropout makes +0.0 only
     ]
     whole = proof(v1, v2, legacy_keras.without_skip(CASES))
     return legacy_keras.checks(whole, cases)
@@ -447,7 +447,7 @@ class LegacyTest(unittest.TestCase):
 
 
 def largest(one, other):
-    """{name: the largest distance} of two answers."""
+    """Returns {name: largest distance} of two results."""
     return {name: np.abs(one[name] - other[name]).max() for name in one}
 
 
@@ -456,7 +456,7 @@ TO_KERAS = v2.lstm_to_keras(*LSTM.values())
 
 
 class KerasTest(unittest.TestCase):
-    """Keras 3 beside the page, with its weights: what is near, and what is not."""
+    """Compares Keras 3 layers that have the page's weights with the page."""
 
     def near(self, ours, theirs):
         for name, distance in largest(ours, theirs).items():
@@ -493,7 +493,7 @@ class KerasTest(unittest.TestCase):
         ["make_basic_lstm", "make_gru", "make_static_rnn", "make_bidirectional"]
     )
     def test_one_length_is_not_taken_for_all(self, name):
-        """1.15.5: ValueError; the right page: InvalidArgumentError."""
+        """1.15.5 raises ValueError, the right page raises InvalidArgumentError."""
         for page in (v2, v3):
             reader = getattr(page, name)(UNITS)
             with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Expected"):
@@ -535,7 +535,7 @@ class KerasTest(unittest.TestCase):
         ours, weights = v2.run_gru(X, FULL, GRU), v2.gru_to_keras(*GRU.values())
         self.near(ours, keras_gru(X, None, weights, reset_after=False))
         with self.assertRaisesRegex(ValueError, "not compatible with provided weight"):
-            keras_gru(X, None, weights)  # reset_after is True, and has two biases
+            keras_gru(X, None, weights)  # with reset_after=True it has two biases
         weights[2] = np.stack([weights[2], np.zeros(3 * UNITS, "f")])
         after = largest(ours, keras_gru(X, None, weights))
         self.assertEqual(f"{after['outputs']:.2f}", "0.09")
@@ -620,7 +620,7 @@ class PageTest(unittest.TestCase):
 
 
 class TracesTest(unittest.TestCase):
-    """A signature is a trace, however its arguments are written."""
+    """Arguments of the same signature share one trace, in whatever form they come."""
 
     @parameterized.expand(
         [
@@ -682,11 +682,11 @@ class LoopTest(unittest.TestCase):
         _, right = rnn.unroll(cell, tf.reverse_sequence(X, LENGTHS, 1, 0), lengths)
         _, wrong = rnn.unroll(cell, tf.reverse(X, [1]), lengths)
         distances = np.abs(right - wrong).max(1)
-        self.assertEqual(distances[0], 0)  # this one fills the time
+        self.assertEqual(distances[0], 0)  # this sequence has full length
         self.assertTrue((distances[1:] > 0.05).all(), distances)
 
     def test_a_loop_and_no_loop_are_the_same(self):
-        # Rewritten graphs, as by default, add up in other orders: then as the recipe.
+        # Graph rewriting, the default, changes the order of sums: then use float64.
         x = tf.constant(X, "float32" if settings.current() == "strict" else "float64")
         cell = rnn.BasicLSTMCell(UNITS)
         cell.build(DEPTH, x.dtype)

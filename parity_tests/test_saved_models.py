@@ -36,7 +36,7 @@ PICTURE = RNG.randint(0, 256, [67, 53, 3]).astype("u1")
 PLACES = RNG.uniform(0, 0.75, [64, 2]).astype("f")
 ANCHORS = np.concatenate([PLACES, PLACES + RNG.uniform(0.1, 0.25, [64, 2])], 1)
 ANCHORS = ANCHORS.astype("f")
-# A dark corner, a blue one, and a box that overlaps the blue one and is not as bright.
+# A dark corner, a blue corner, and a box that overlaps the blue corner but is darker.
 SPOTS = np.zeros([4, 4, 3], "u1")
 SPOTS[2:, 2:, 2] = 255
 CORNERS = np.float32([[0, 0, 1, 1], [1, 2, 3, 3], [2, 2, 3, 3]]) / 3
@@ -44,10 +44,10 @@ VOCABULARY = [["the", "cat", "sat"], np.float32([[1, 2], [3, 4], [5, 6]])]
 
 
 def genuine(key):
-    """The files that the genuine TensorFlow 1.15.5 wrote in a case of the recording.
+    """Returns the files that the real TensorFlow 1.15.5 wrote in a recorded case.
 
-    They are inputs of other cases: when the left page writes something else, `make
-    record` once for the files, and once more for what is made of them.
+    They are inputs of other cases. If the left page changes and writes other files, run
+    `make record` twice: once for the files, and once for the cases that read them.
     """
     path = pathlib.Path(__file__).parent / "golden" / "saved_models.npz"
     number = Recording(path, v1).about["entries"][key]["number"]
@@ -93,7 +93,7 @@ def without(files, *names):
 
 
 def with_debug_name(files):
-    """The model with one more node: a variable as TensorFlow 2 writes it."""
+    """Returns the model with one more node: a variable as TensorFlow 2 writes it."""
     model = saved_model_pb2.SavedModel.FromString(files["saved_model.pb"].tobytes())
     node = model.meta_graphs[0].graph_def.node.add(name="v", op="VarHandleOp")
     node.attr["dtype"].type = tf.float32.as_datatype_enum
@@ -104,7 +104,7 @@ def with_debug_name(files):
 
 
 def placed(meta_graph, device):
-    """The MetaGraph with all its nodes on one device."""
+    """Returns the MetaGraph with all its nodes on one device."""
     meta = meta_graph_pb2.MetaGraphDef.FromString(meta_graph.tobytes())
     for node in meta.graph_def.node:
         node.device = device
@@ -112,7 +112,7 @@ def placed(meta_graph, device):
 
 
 def loop():
-    """A graph of `tf.while_loop` as TensorFlow 1 wrote it: x doubles up to 100."""
+    """Returns a TensorFlow 1 graph with a `tf.while_loop` that doubles x up to 100."""
     graph = graph_pb2.GraphDef()
     graph.versions.producer = 134
 
@@ -145,7 +145,7 @@ def loop():
 
 
 def with_new_attribute(graph):
-    """The frozen graph with a product as TensorFlow 2 writes it."""
+    """Returns the frozen graph with a `MatMul` node as TensorFlow 2 writes it."""
     graph_def = graph_pb2.GraphDef.FromString(graph.tobytes())
     (product,) = [node for node in graph_def.node if node.op == "MatMul"]
     product.attr["grad_a"].b = False
@@ -416,7 +416,7 @@ CASES = [
         "train_on",
         "the classic",
         [LINE[0], normal(4, 2), LINE[1], 2, 3],
-        traces=2,  # saving is one more
+        traces=2,  # saving traces once more
     ),
     Program("train_on", "in float64", [*DATA, START, 2, 3], traces=2),
     refused(
@@ -479,7 +479,7 @@ CASES = [
     ),
 ]
 PROOF = proof(v1, v2, CASES)
-# What tf.lite.Interpreter says since 2.18, and in more words since 2.19.
+# The warning of tf.lite.Interpreter since 2.18; since 2.19 it is longer.
 LITERT = "ignore:(?s).*Please use the LiteRT interpreter:UserWarning"
 
 
@@ -527,13 +527,13 @@ class KerasTest(unittest.TestCase):
 
 
 def recorded(key):
-    """What the genuine TensorFlow 1.15.5 answered."""
+    """Returns the recorded result of the real TensorFlow 1.15.5."""
     (entry,) = [e for e in PROOF.recorded() if e.key == key]
     return PROOF.recording.answer(key, entry.request)
 
 
 def same(left, right):
-    """Asserts that two trees hold the same bits."""
+    """Asserts that two nested structures have the same bits."""
     left, right = (structure.answer({"outputs": x}) for x in (left, right))
     compare(structure.narrow(left), structure.narrow(right), ("left", "right"))
 
@@ -549,7 +549,7 @@ class FolderTest(unittest.TestCase):
 
 
 class OnwardTest(FolderTest):
-    """What the genuine TensorFlow 1.15.5 wrote, and what becomes of it."""
+    """Reads the files of the real TensorFlow 1.15.5 with today's TensorFlow."""
 
     def test_two_steps_of_1_15_and_three_of_today_are_five_of_1_15(self):
         meta = meta_graph_pb2.MetaGraphDef()
@@ -638,7 +638,7 @@ class OnwardTest(FolderTest):
         same(wanted, layer(tf.constant(DATA[0]))["y"].numpy())
 
     def test_a_frozen_graph_casts_and_says_another_error_of_a_shape(self):
-        # 1.15.5 compared the placeholder with the graph: ValueError of both.
+        # 1.15.5 compared dtype and shape of placeholder and graph: ValueError for both.
         (y,) = v2.run_frozen(FROZEN, {"x:0": np.float32(INTEGERS)}, ["output:0"])
         (wanted,) = v2.run_frozen(FROZEN, {"x:0": np.float64(INTEGERS)}, ["output:0"])
         same(wanted, y)
@@ -647,7 +647,7 @@ class OnwardTest(FolderTest):
 
 
 class BackTest(unittest.TestCase):
-    """What the right page wrote, read by the left page on today's TensorFlow."""
+    """Reads the right page's files with the left page on today's TensorFlow."""
 
     def test_a_session_serves_a_model_of_today(self):
         answer = v2.export(DATA[0], START, True)
@@ -665,7 +665,7 @@ class BackTest(unittest.TestCase):
 
 
 def imported(graph_def, specs, feeds, fetches):
-    """What the guides advise: `tf.graph_util.import_graph_def` in a function."""
+    """The usual advice: `tf.graph_util.import_graph_def` in a function."""
 
     @tf.function(input_signature=specs)
     def function(*args):
@@ -709,7 +709,7 @@ class LoadedTest(FolderTest):
         feeds = ["x:0", "dense/kernel/read:0", "dense/bias/read:0"]
         specs = [tf.TensorSpec(a.shape, a.dtype) for a in args]
         whole = imported(graph_def, specs, feeds, ["output:0"])
-        run = [op.name for op in whole.graph.control_outputs]  # for their effects
+        run = [op.name for op in whole.graph.control_outputs]  # ops with side effects
         self.assertIn("save/MergeV2Checkpoints", run)
         part = self.loaded.prune(feeds, ["output:0"])
         self.assertEqual(list(part.graph.control_outputs), [])
@@ -724,7 +724,7 @@ class LoadedTest(FolderTest):
             whole(tf.constant(3, tf.float64))
 
     def save_loop(self, x, w):
-        """Saves x times w, three times, and returns the gradient of the result."""
+        """Saves a loop that multiplies x by w three times; returns w's gradient."""
         with v1.tf.Session() as sess:
             v1.tf.get_variable_scope().set_use_resource(True)
             inputs = v1.tf.placeholder(x.dtype, x.shape)
@@ -770,7 +770,7 @@ class LoadedTest(FolderTest):
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             signature(x=tf.constant(INTEGERS))
         missing, too_many = "missing a required argument: 'x'", "too many positional"
-        if here("tensorflow<2.19"):  # the function has lost its arguments' names
+        if here("tensorflow<2.19"):  # the function lost the names of its arguments
             missing, too_many = "missing required arguments: x", "got 2"
         with self.assertRaisesRegex(TypeError, missing):
             signature(y=tf.constant(DATA[0]))
@@ -799,7 +799,7 @@ class MessageTest(unittest.TestCase):
 
 
 class SavedTest(FolderTest):
-    """What `tf.saved_model.save` leaves out."""
+    """The parts of an object that `tf.saved_model.save` does not save."""
 
     def test_what_is_no_function_cannot_be_called(self):
         tf.saved_model.save(v2.Dense(SMALL), self.folder)

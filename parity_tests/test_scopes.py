@@ -215,7 +215,7 @@ class Leaf(tf.Module):
 
 
 class ModuleNamesTest(unittest.TestCase):
-    """The name scope of a module is absolute, as of where it was made."""
+    """A module's name scope is absolute: that of the place where it was made."""
 
     def test_names(self):
         alpha = tf.Module("alpha")
@@ -228,7 +228,7 @@ class ModuleNamesTest(unittest.TestCase):
 
 
 class WithinTest(unittest.TestCase):
-    """A layer of any page may stand in a scope within another."""
+    """A layer of any page may be used in nested scopes."""
 
     @parameterized.expand(
         [
@@ -258,7 +258,7 @@ class WithinTest(unittest.TestCase):
 
 
 class NamesTest(unittest.TestCase):
-    """What the left page has no word for, and what goes wrong without the right."""
+    """Properties of names that have no pair, and errors without the right page."""
 
     def test_eager_tensors_have_no_name(self):
         with self.assertRaisesRegex(AttributeError, "name is undefined"):

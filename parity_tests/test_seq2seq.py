@@ -94,17 +94,17 @@ TARGETS = integers("b", "t", high=4)
 FULL = np.zeros([2, 3, 4], "f"), np.zeros([2, 3], "i"), np.ones([2, 3], "f")
 
 
-# --- What is written in place of contrib.
+# --- Wrong programs that people write in place of contrib.
 
 
 def all_along(logits, targets, weights):
-    """The mean over all places, as `tf.losses` and Keras have it."""
+    """Computes the mean over all positions, as `tf.losses` and Keras do."""
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
     return tf.reduce_mean(losses * weights)
 
 
 def both(logits, targets, weights, average_across_batch, sum_over_batch):
-    """The average along time, and then the sum over the batch."""
+    """Averages along time, then sums over the batch."""
     losses = v2.sequence_loss(
         logits, targets, weights, average_across_batch=average_across_batch
     )
@@ -312,7 +312,7 @@ class Seq2seqTest(unittest.TestCase):
 
 
 class TracesTest(unittest.TestCase):
-    """The first call traces twice, as whatever makes variables does."""
+    """The first call traces twice, because it makes variables."""
 
     @parameterized.expand(
         [
@@ -340,7 +340,7 @@ class TracesTest(unittest.TestCase):
 
 
 class OptionsTest(unittest.TestCase):
-    """What the pairs do not ask for gives what they ask for, in another form."""
+    """Options that no pair uses give the same numbers in another form."""
 
     def setUp(self):
         self.decoder = Decoder(decoder())
@@ -387,14 +387,14 @@ class OptionsTest(unittest.TestCase):
 
     def test_arrays_and_lists_do(self):
         helper = TrainingHelper(np.zeros([3, 4, 2], "f"), [4, 0, -1])
-        # A length below 0 is found after a step, as in 1.15.5.
+        # As in 1.15.5, a negative length ends the sequence only after a step.
         np.testing.assert_array_equal(helper.initialize()[0], [False, True, False])
         arrays = v2.sequence_loss(*FULL)
         self.assertEqual(arrays, v2.sequence_loss(*map(tf.constant, FULL)))
 
     @parameterized.expand([("one", [3]), ("too_few", [3, 1])])
     def test_a_length_for_each_sequence(self, _, lengths):
-        """1.15.5: ValueError, "Inconsistent shapes"."""
+        """1.15.5 raises ValueError, "Inconsistent shapes"."""
         read = v2.make_training_decoder(3, 2)
         for given in (lengths, tf.constant(lengths)):
             with self.assertRaisesRegex(INVALID, "sequence_length is .batch."):
@@ -402,7 +402,7 @@ class OptionsTest(unittest.TestCase):
 
     @parameterized.expand([("of_sequences", [2, 1]), ("of_times", [1, 3])])
     def test_weights_are_not_broadcast(self, _, shape):
-        """1.15.5: ValueError, "Dimensions must be equal"."""
+        """1.15.5 raises ValueError, "Dimensions must be equal"."""
         args = *map(tf.constant, FULL[:2]), tf.ones(shape)
         for loss in (v2.sequence_loss, tf.function(v2.sequence_loss)):
             with self.assertRaisesRegex(INVALID, "the shape of targets"):

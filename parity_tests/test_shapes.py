@@ -393,7 +393,7 @@ class ShapesTest(unittest.TestCase):
 
 @contextlib.contextmanager
 def rewriting():
-    """Graphs are rewritten meanwhile, as they are unless the settings are strict."""
+    """Turns on graph rewriting, the default, also if the settings are strict."""
     before = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
     try:
@@ -403,7 +403,7 @@ def rewriting():
 
 
 def traced(page, shape, *args):
-    """A concrete function of `page` whose first argument has that static shape."""
+    """Traces `page` with this static shape of its first argument."""
     spec = tf.TensorSpec(shape, tf.float32)
     return tf.function(lambda x: page(x, *args)).get_concrete_function(spec)
 
@@ -440,7 +440,7 @@ class StaticShapeTest(unittest.TestCase):
         rows = tf.zeros([3, 128])
         promised = traced(v2.promise_shape, [None, 128], [32, 128])
         np.testing.assert_array_equal(promised(rows).numpy().shape, [3, 128])
-        # tf.shape of a shape that is known is a constant: nobody looks at the tensor.
+        # tf.shape of a full static shape is a constant, whatever the tensor's shape is.
         shape = traced(lambda x: tf.shape(v2.promise_shape(x, [32, 128])), [None, 128])
         np.testing.assert_array_equal(shape(rows), [32, 128])
         with legacy(), tf.compat.v1.Session() as sess:
@@ -457,7 +457,7 @@ class StaticShapeTest(unittest.TestCase):
 
     @parameterized.expand(["check_shape", "impose_shape"])
     def test_a_checked_shape_is_checked_when_run(self, name):
-        # Without ensure_shape the default settings let 3 rows through a reshape to 32.
+        # Without ensure_shape, a reshape to 32 rows accepts 3 rows by default.
         function = traced(getattr(v2, name), [None, 128], [32, 128])
         with self.assertRaisesRegex(INVALID, "expected shape|requested shape"):
             function(tf.zeros([3, 128]))

@@ -28,16 +28,16 @@ NETWORK = {"filters": 3, "classes": 4, "scale": 0.25}
 
 
 def op(name, slug, args, skip=(), cls=Op, **options):
-    """A case of what computes in float32, whatever comes in."""
+    """Makes a case of a function that computes in float32 for inputs of any dtype."""
     skip = {**CONTRIB, **NARROW, **dict(skip)}
     return cls(name, slug, args, float32=True, skip=skip, **options)
 
 
-# --- What is written in place of slim.
+# --- Wrong programs that people write in place of slim.
 
 
 def merged(filters, classes, scale, fused=None, name="net"):
-    """A network whose inner dict is merged with the outer one."""
+    """A network whose inner `normalizer_params` are merged with the outer dict."""
     net = v2.make_network(filters, classes, scale, fused=fused, name=name)
     for conv in net.conv2:
         conv.normalizer.epsilon = 0.01
@@ -45,7 +45,7 @@ def merged(filters, classes, scale, fused=None, name="net"):
 
 
 def outer(filters, classes, scale, fused=None, name="net"):
-    """A network whose first arguments hold."""
+    """A network in which the outer scope's arguments win."""
     net = v2.make_network(filters, classes, scale, fused=fused, name=name)
     for conv in net.conv2:
         conv.activation = tf.nn.relu
@@ -53,14 +53,14 @@ def outer(filters, classes, scale, fused=None, name="net"):
 
 
 def with_relu(units, size, name="net"):
-    """A convolution per channel with what comes first in Keras: no activation."""
+    """A depthwise convolution with Keras' default activation: none."""
     net = v2.make_separable_conv2d(units, size, name=name)
     net.activation = None
     return net
 
 
 def by_scope(scope, suffix, exclude):
-    """Scopes as what they look like."""
+    """Finds variables as if a scope were a path, not a pattern of its beginning."""
     found = v2.find_variables(scope, suffix, exclude)
     for key in ("scope", "suffix", "trainable"):
         found[key] = [name for name in found[key] if name.startswith(f"{scope}/")]
@@ -357,11 +357,11 @@ class ShapesTest(unittest.TestCase):
             ("of_examples", [4, 3], [4, 1], 20.0),
             ("of_steps", [2, 3, 2], [2, 3, 1], 28.583334),
             ("a_column", [4], [4, 1], 7.5),
-            ("of_elements", [4, 3], [4, 3], 54.166668),  # 1.15.5: "Can not squeeze"
+            ("of_elements", [4, 3], [4, 3], 54.166668),  # 1.15.5 raises
         ]
     )
     def test_weights_of_unknown_width(self, _, shape, narrow, expected):
-        """Expected is what the genuine 1.15.5 answered, of known shapes as well."""
+        """The expected values come from the real 1.15.5, for known shapes as well."""
         losses, weights = (
             np.arange(1, 1 + np.prod(s), dtype="f").reshape(s) for s in (shape, narrow)
         )
@@ -394,7 +394,7 @@ class PairwiseTest(unittest.TestCase):
         ]
     )
     def test_weights_count_by_example(self, _, predictions, weights, expected):
-        """Expected is what the genuine 1.15.5 answered when it was asked."""
+        """The expected values come from a run of the real 1.15.5."""
         predictions, weights = tf.constant(predictions), tf.constant(weights)
         labels = tf.zeros_like(predictions)
         found = v2.mean_pairwise_squared_error(predictions, labels, weights)

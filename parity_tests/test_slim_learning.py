@@ -26,7 +26,7 @@ def line(seed=0, features=5, units=2):
 
 
 def trained(seed=0):
-    """What a checkpoint holds, and rows that are none of it."""
+    """Returns the content of a checkpoint, and rows that it was not trained on."""
     x, y, saved = classes(seed)
     random = np.random.RandomState(seed + 1)
     saved["hidden/BatchNorm/moving_mean"] = random.normal(size=[8]).astype("f")
@@ -56,11 +56,11 @@ FILES = [
 ]
 BOXES = [[[0.125, 0.25, 0.5, 0.75]], [], [[0.0, 0.0, 1.0, 1.0], [0.5, 0.1, 0.6, 0.3]]]
 
-# --- What is written in place of slim.
+# --- Wrong programs that people write in place of slim.
 
 
 def by_global_norm(x, y, start, steps, rate, options):
-    """A clip of all gradients together."""
+    """Clips all gradients together, by their global norm."""
     options, step = dict(options), v2.Step
     norm = options.pop("clip_gradient_norm")
 
@@ -84,7 +84,7 @@ def without_penalties(x, y, start, steps, rate, options):
 
 
 def until(x, y, start, stops):
-    """Runs that take no step when all have been taken."""
+    """Runs that take no step if all steps have been taken."""
     done, found = 0, None
     for stop in stops:
         if stop > done:
@@ -286,7 +286,7 @@ class SlimLearningTest(unittest.TestCase):
 
 
 class DetailsTest(unittest.TestCase):
-    """What slim did at the edges; 1.15.5 answered so, today has no slim."""
+    """Slim's behaviour in edge cases, as in 1.15.5; TensorFlow 2 has no slim."""
 
     @parameterized.expand([("none", 0), ("below", -1)])
     def test_one_batch_is_always_evaluated(self, _, num_evals):
@@ -296,7 +296,7 @@ class DetailsTest(unittest.TestCase):
 
     @parameterized.expand([("none", 0), ("below_0", -1)])
     def test_epochs_below_1_are_refused(self, _, epochs):
-        """As by 1.15.5: -1 is a dataset without an end."""
+        """As in 1.15.5; with -1 a dataset would have no end."""
         with self.assertRaisesRegex(ValueError, "num_epochs must be > 0"):
             v2.read_masks(*FILES, epochs)
 

@@ -37,7 +37,7 @@ SLUG = "its files"
 
 
 def start():
-    """Weights of a network, drawn as He did, and what else it has as it begins."""
+    """Returns initial values of all variables; weights by He's initializer."""
     model = v2.ResNetV2("resnet_v2", BLOCKS, 4, 3)
     model(tf.zeros([1, 33, 33, 3]), False)
     draw = np.random.RandomState(5).normal
@@ -49,10 +49,10 @@ def start():
 
 
 def genuine():
-    """The files that the genuine TensorFlow 1.15.5 wrote, by the recording.
+    """Returns the recorded files that the real TensorFlow 1.15.5 wrote.
 
-    When the left page writes something else, `make upkeep` once for the files, and once
-    more for what is made of them.
+    If the left page changes and writes other files, run `make upkeep` twice: once for
+    the files, and once for the cases that read them.
     """
     path = pathlib.Path(__file__).parent / "golden" / "slim_networks.npz"
     number = Recording(path, v1).about["entries"][f"train_classifier, {SLUG}"]["number"]
@@ -83,21 +83,21 @@ FIVE = {
 OTHERS = [GIVEN, IMAGES[:4, ::-1]]
 TUNED = [*OTHERS, NEW_LABELS, BLOCKS, FIVE, LAST, LAST]
 
-# --- What is written in place of slim.
+# --- Wrong programs that people write in place of slim.
 
 
 def one_name_each(x, aliases):
-    """The end points under their last names."""
+    """Keeps only the last alias of each end point."""
     return v2.collect_named_outputs(x, [names[-1:] for names in aliases])
 
 
 def strided(units, size, stride=1, rate=1, name="root"):
-    """A convolution that pads as TensorFlow does."""
+    """A convolution with TensorFlow's SAME padding."""
     return Conv2D(f"{name}/conv1", units, size, stride, rate=rate)
 
 
 def keras_norms(blocks, root, classes, fused=None, name="resnet_v2"):
-    """A network whose norms have the epsilon of Keras."""
+    """A network whose batch norms have Keras' epsilon."""
     net = v2.make_resnet_v2(blocks, root, classes, fused=fused, name=name)
     for module in net.submodules:
         if isinstance(module, ContribBatchNorm):
@@ -106,7 +106,7 @@ def keras_norms(blocks, root, classes, fused=None, name="resnet_v2"):
 
 
 class CountingZeros(v2.Inception):
-    """Branches whose average counts the padding, too."""
+    """An Inception network whose average pooling counts the padding."""
 
     def __call__(self, x, is_training):
         padded = [[0, 0], [1, 1], [1, 1], [0, 0]]
@@ -124,7 +124,7 @@ def counting_zeros(base, classes, keep_prob=0.8, fused=None, name="InceptionV3")
 
 
 def frozen(files, x, y, blocks, start, exclude, trained, steps):
-    """Norms that are not trained are those of inference, as in Keras."""
+    """Runs norms that are not trained in inference mode, as Keras does."""
 
     class Frozen(v2.ResNetV2):
         def __call__(self, x, is_training):

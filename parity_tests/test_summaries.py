@@ -49,14 +49,14 @@ NO_CONTRIB = {"graph": "tf.contrib ended with TensorFlow 1"}
 
 
 def line(dtype):
-    """Data to train and to test with, and a kernel."""
+    """Returns training data, test data and a kernel."""
     shapes = [(70, 3), (30, 3)], [(70, 2), (30, 2)]
     data = [[normal(*shape, dtype=dtype) for shape in pair] for pair in shapes]
     return [*data, normal(3, 2, dtype=dtype)]
 
 
 def file_of(*events):
-    """The bytes of an event file with these events."""
+    """Returns the bytes of an event file with these events."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "events")
         with tf.io.TFRecordWriter(path) as writer:
@@ -66,7 +66,7 @@ def file_of(*events):
 
 
 def event(step, tag, plugin=None, **content):
-    """An event with one value."""
+    """Makes an event with one value."""
     value = v1.tf.Summary.Value(tag=tag, **content)
     if plugin is not None:
         value.metadata.plugin_data.plugin_name = plugin
@@ -82,7 +82,7 @@ FILE = file_of(
     event(7, "loss", simple_value=0.1),
     event(7, "old", histo=HISTO),
     event(7, "words", "text", tensor=tf.make_tensor_proto(["a", "b"])),
-    event(8, "words", tensor=tf.make_tensor_proto("c")),  # as a FileWriter does
+    event(8, "words", tensor=tf.make_tensor_proto("c")),  # as a FileWriter writes it
     event(8, "new", "scalars", tensor=tf.make_tensor_proto(np.float32(0.25))),
     v1.tf.Event(step=9, log_message=v1.tf.LogMessage(message="no summary")),
 )
@@ -90,7 +90,7 @@ HALF = FILE[: len(FILE) // 2]
 
 
 def read_simple_values(files):
-    """Reads files of TensorFlow 2 as those of TensorFlow 1 were."""
+    """Reads only `simple_value`s, as programs for TensorFlow 1's files do."""
     with tempfile.TemporaryDirectory() as directory:
         files[0].tofile(os.path.join(directory, "file"))
         return [
@@ -106,7 +106,7 @@ def _records(directory):
 
 
 def shown(write):
-    """What `write(step, …)` writes with a writer of TensorFlow 2."""
+    """Returns the events that `write(step, …)` writes with a writer of TensorFlow 2."""
 
     def naive(*args):
         with tempfile.TemporaryDirectory() as directory:
@@ -124,7 +124,7 @@ def multiples(values, n):
 
 
 def frozen(values, n):
-    """A step and a condition in Python, around a `tf.function`: seen in its trace."""
+    """Uses a Python step and condition in a `tf.function`: the trace keeps them."""
     row = tf.Variable(values[0])
 
     @tf.function
@@ -141,7 +141,7 @@ def frozen(values, n):
 
 
 def scopes(names, merge=False):
-    """The tags of `tf.summary.scalar` today."""
+    """Returns the tags of TensorFlow 2's `tf.summary.scalar`."""
     tags = []
     for scope, name, _ in names:
         with tf.name_scope(scope) if scope else contextlib.nullcontext():
@@ -151,7 +151,7 @@ def scopes(names, merge=False):
 
 
 def clipped(images, sounds, sample_rate, max_outputs=3):
-    """Images as `tf.summary.image` of TensorFlow 2 sees them: white is 1."""
+    """Writes images as TensorFlow 2's `tf.summary.image` scales them: white is 1."""
     right = v2.media(images, sounds, sample_rate, max_outputs)
     pixels = tf.image.convert_image_dtype(images, tf.uint8, saturate=True)
     png = tf.image.encode_png(pixels[0]).numpy()
@@ -165,7 +165,7 @@ def unlabelled(paragraphs, tag="text"):
 
 
 def one_function(x, y, kernel, steps, test_every, rate=0.125):
-    """The writer that is the default at the call: the first trace has chosen it."""
+    """Uses one function with two default writers: the first trace chooses one."""
     with tempfile.TemporaryDirectory() as directory:
         kernel = tf.Variable(kernel)
         folders = {name: os.path.join(directory, name) for name in ("train", "test")}
@@ -195,7 +195,7 @@ def one_function(x, y, kernel, steps, test_every, rate=0.125):
 
 
 def zigzag(runs):
-    """A writer of TensorFlow 2 for each run: nothing tells where it began."""
+    """Uses a TensorFlow 2 writer for each run: no event says where the run began."""
     points = []
     with tempfile.TemporaryDirectory() as directory:
         for run, (first, values) in enumerate(runs):
@@ -211,11 +211,11 @@ def zigzag(runs):
 
 
 def nothing(*_, **__):
-    """What a callback does that nobody wrote."""
+    """Replaces a callback's method: does nothing."""
 
 
 def logged(self, batch, logs=None):
-    """Takes the loss that `fit` logs, the mean of the epoch so far."""
+    """Uses the loss that `fit` logs, the mean of the epoch so far."""
     self.losses.append(logs["loss"])
 
 
@@ -465,7 +465,7 @@ PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 def raw(directory):
-    """[(step, bytes)] of the values in the event files of a directory."""
+    """Returns [(step, bytes)] of the values in the event files of a directory."""
     return [
         (event.step, value.SerializeToString())
         for name in sorted(os.listdir(directory))
@@ -475,7 +475,7 @@ def raw(directory):
 
 
 def bytes_of(page, case):
-    """The bytes of all that a page writes."""
+    """Returns the bytes of all values that a page writes."""
     request = case.request({})
     read = "_read" if page is v1 else "read_folder"
     with mock.patch.object(page, read, raw):
@@ -606,7 +606,7 @@ class CurvesTest(FolderTest):
 
 
 class BytesTest(FolderTest):
-    """Not only what the readers tell: every byte of the values."""
+    """Compares every byte of the values, not only the fields that readers return."""
 
     @parameterized.expand(
         [
@@ -680,7 +680,7 @@ class ClosedTest(unittest.TestCase):
 
 
 class StepTest(FolderTest):
-    """Where and when a summary is written: what a trace has seen, it keeps."""
+    """Where and when a summary is written: a trace keeps its writer and its step."""
 
     def test_a_trace_keeps_its_writer(self):
         @tf.function
@@ -732,7 +732,7 @@ class StepTest(FolderTest):
         with legacy(), v1.tf.summary.FileWriter(self.folder) as writer:
             writer.add_summary(v1.tf.Summary(value=[{"tag": "a", "simple_value": 1}]))
         self.assertEqual(self.steps(), [0])
-        tf.summary.experimental.set_step(None)  # a test before this one may leave one
+        tf.summary.experimental.set_step(None)  # an earlier test may leave a step
         with self.writer("now").as_default():
             with self.assertRaisesRegex(ValueError, "No step set"):
                 v2.write_scalar("a", 1.0)
@@ -818,7 +818,7 @@ class OpsTest(FolderTest):
         )
 
 
-# What reads the event files is never run eagerly, and TensorFlow warns of that.
+# Datasets that read the event files never run eagerly, and TensorFlow warns about it.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class SummariesTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())

@@ -37,7 +37,7 @@ SEGMENTS = {
     "xla": "segment_max does not compile: as many rows as the last id says",
     "gradient": "four answers lead to a row: their sum has another order",
 }
-MANY = np.argwhere(RANDOM.rand(4, 64, 64) < 0.0625)  # the matrix first
+MANY = np.argwhere(RANDOM.rand(4, 64, 64) < 0.0625)  # (matrix, row, column)
 SPARSE = {"xla": "this sparse op does not compile"}
 
 CASES = [

@@ -22,8 +22,8 @@ PLAIN = {"function": "no function: what is ported are the tests"}
 BY_POSITION = {"graph": "today a place counts otherwise, in compat.v1, too"}
 NUMPY = {"graph": "NumPy 2 compares halves with float32 otherwise"}
 MADE = {"eager": "the function would run eagerly, too"}
-# As many numbers as a layer has, and what a rounding, a sum in another order, a cast
-# and a mistake make of them.
+# Numbers of a layer's size, and the same after a rounding, a sum in another order, a
+# cast and a mistake.
 EXPECTED = RNG.normal(size=[16, 64]).astype("f")
 ROUNDED = EXPECTED * np.float32(1 + 3e-7)
 SUMMED = EXPECTED + RNG.normal(0, 1e-6, EXPECTED.shape).astype("f")
@@ -49,20 +49,20 @@ FROZEN = ["hidden/norm/moving_mean", "counts/seen"]
 
 
 def by_numpy(a, b):
-    """With the tolerances of np.testing: 1e-7 of it, and nothing added."""
+    """Uses the tolerances of np.testing: rtol 1e-7 and atol 0."""
     close = v2.verdict(tf.test.TestCase().assertAllClose, b, a, 1e-7, 0)
     return {**v2.run_assertions(a, b), "close": close}
 
 
 def with_bounds_of_numpy(a, b):
-    """As NumPy 2 compares halves with float32 numbers."""
+    """Compares float16 with float32 bounds, as NumPy 2 does."""
     test = tf.test.TestCase()
     verdict = v2.verdict(test.assertAllInRange, b.astype("f"), a.min(), a.max())
     return {**v2.run_assertions(a, b), "in range": verdict}
 
 
 def as_they_were(x, kernel):
-    """The same assertions about what runs eagerly."""
+    """Runs the same assertions on eager ops."""
 
     class ErrorTest(tf.test.TestCase):
         def test_node(self):
@@ -89,7 +89,7 @@ def without_seeds(size):
 
 
 def softly(x):
-    """Device by name, and nothing else."""
+    """Selects a device by name, and keeps soft placement."""
 
     class DeviceTest(tf.test.TestCase):
         def test_forced(self):
@@ -105,7 +105,7 @@ def by_its_own_step(table, ids, kernel):
 
 
 def as_they_come(table, ids, kernel):
-    """With the outputs in the rows."""
+    """Returns Jacobians that are not transposed: rows are outputs."""
     answer = v2.check_gradients(table, ids, kernel)
     return {
         **answer,
@@ -122,7 +122,7 @@ friend = functools.partial(shorthand.friend, skip=PLAIN)
 
 
 def judged(slug, *args, **options):
-    """A case of verdicts about arrays as they are given."""
+    """Makes a case of verdicts about given arrays."""
     options.setdefault("skip", PLAIN)
     return Program("run_assertions", slug, args, exact=True, **options)
 
@@ -133,7 +133,7 @@ def nested(slug, a, b, *tolerances, **options):
 
 
 def today(slug, a, b, assertion, before):
-    """A case that fails in 1.15.5 alone."""
+    """Makes a case that fails only in 1.15.5."""
     return Raises(
         "assert_alike",
         slug,
@@ -272,7 +272,7 @@ PROOF = proof(v1, v2, CASES)
 
 class TestingTest(unittest.TestCase):
     def setUp(self):
-        # A benchmark says there that devices that are made are to have own threads.
+        # A benchmark sets a variable there: new devices get threads of their own.
         environment = mock.patch.dict(os.environ)
         environment.start()
         self.addCleanup(environment.stop)

@@ -23,7 +23,7 @@ WITH_NAN[2, 1], INFINITE[1, 2] = np.nan, np.inf
 BATCHES, ROWS = (X, Y), (X[0], Y[0])
 START = [np.float32([[0.5], [0.25]]), np.float32([0.125])]
 SUMMARY = b"\n\x0b\n\x04loss\x15\xcd\xcc\xcc="
-# Left and right are compared in float64, too; besides, such a case is run once only.
+# Float64 data, so that the sides are also compared in float64; each case runs once.
 DOUBLE = [tuple(a.astype("d") for a in BATCHES), [a.astype("d") for a in START]]
 DOUBLE_ROWS = [a[1] for a in DOUBLE[0]]
 VALIDATION = [(X[0] + X[1]).astype("d"), X[0, :, :1].astype("d")]
@@ -31,7 +31,7 @@ THREE = [np.float32([[1], [2], [3]]), START[1]]
 
 
 def resume_weights_alone(batches, start, stops):
-    """`stop_and_resume` with a checkpoint that knows nothing of the optimizer."""
+    """`stop_and_resume` with a checkpoint that does not contain the optimizer."""
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:
@@ -186,7 +186,7 @@ CASES = [
 
 
 class Logged(v3.Losses):
-    """What `fit` logs of every step."""
+    """Collects the losses that `fit` logs in each step."""
 
     def on_train_batch_begin(self, batch, logs=None):
         pass
@@ -206,7 +206,7 @@ NAIVE = [
 PROOF = proof(v1, v2, CASES, NAIVE)
 
 
-# `TFRecordDataset` calls what is never run eagerly, and TensorFlow warns of that.
+# Functions of `TFRecordDataset` never run eagerly, and TensorFlow warns about it.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class TrainingLoopsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -225,7 +225,7 @@ def checkpoint(directory, name):
 
 
 class NumbersTest(unittest.TestCase):
-    """Which numbers a step has: the same on both sides, as the proof above says."""
+    """The numbers of steps in logs, checkpoints and summaries, on both sides."""
 
     def test_a_line_of_the_log_a_summary_and_a_checkpoint(self):
         result = v2.monitored_loop(BATCHES, START, last_step=10)
@@ -280,7 +280,7 @@ class NumbersTest(unittest.TestCase):
 
 
 class StopAtStepTest(unittest.TestCase):
-    """The hook asks after a step, so that one is always taken."""
+    """The hook checks after a step, so that at least one step is taken."""
 
     @parameterized.expand(
         [
@@ -373,7 +373,7 @@ class NanTest(unittest.TestCase):
         trainer = v2.Trainer(START)
         with tempfile.TemporaryDirectory() as path:
             manager = trainer.manager(path, save_every=1)
-            # Between two saves, too: the step with the NaN is the last.
+            # The NaN is found also between two saves: its step is the last.
             with self.assertRaisesRegex(FloatingPointError, "step 2"):
                 with trainer.fit(self.DATA, 6, manager) as steps:
                     list(steps)
@@ -513,7 +513,7 @@ class EventsTest(unittest.TestCase):
 
     def test_both_readers_read_both(self):
         with tempfile.TemporaryDirectory() as path:
-            for step in (2, 4):  # in one second, and no file is overwritten
+            for step in (2, 4):  # within one second; no file is overwritten
                 writer = v2.ScalarWriter(path)
                 writer.write(step, loss=0.5, rate=0.25)
                 writer.close()

@@ -22,11 +22,11 @@ LAYERS = {"graph": "tf.layers is not available with Keras 3"}
 
 
 def arrays(seed=0, steps=()):
-    """Rows of a function that a network can learn, and the weights that it begins with.
+    """Makes data of a function that a network can learn, and initial weights.
 
     Args:
-        seed: of the draws.
-        steps: what stands before the 64 rows, such as how many steps there are.
+        seed: seed of the draws.
+        steps: leading dimensions before the 64 rows, such as the number of steps.
     """
     random = np.random.RandomState(seed)
     x = random.normal(size=[*steps, 64, 3])
@@ -68,7 +68,7 @@ PICTURES = [
     for shape in ([1, 8, 9, 3], [1, 8, 9, 3], [3, 3, 3, 4])
 ]
 
-# --- A table, whole and in parts.
+# --- A table, whole and partitioned.
 
 TABLE = {
     "table": np.random.RandomState(2).normal(size=[67, 4]),
@@ -79,7 +79,7 @@ TARGETS = np.random.RandomState(5).normal(size=[4, 16, 4])
 
 
 def files_of(arrays, sizes=()):
-    """The files of a checkpoint, each array in parts of so many rows, if any."""
+    """Returns a checkpoint's files; `sizes` are the rows of the partitions, if any."""
     names, slices, tensors = [], [], []
     for name in sorted(arrays):
         value, begin = arrays[name], 0
@@ -100,11 +100,11 @@ def files_of(arrays, sizes=()):
 
 WHOLE, PARTS = files_of(TABLE), files_of(TABLE, [23, 22, 22])
 
-# --- What is written in place of the right page.
+# --- Wrong programs that people write instead of the right page.
 
 
 def after_warmup(global_step, learning_rate, decay_steps, warmup_steps):
-    """As transformers' `WarmUp` does: the line begins where the warm-up ends."""
+    """Uses transformers' `WarmUp`: the decay begins where the warm-up ends."""
     schedule = tf.keras.optimizers.schedules.PolynomialDecay(
         learning_rate, decay_steps - warmup_steps, 0.0
     )
@@ -139,7 +139,7 @@ def pretrain_by_adamw(x, y, start, steps, rate, warmup_steps):
 
 
 def halve_a_number(data, validation, start, steps, rate, patience):
-    """A Python number, which the trace keeps."""
+    """Uses a Python number as the rate, which the trace keeps."""
     weights = v2.variables_of(start)
     variables = list(weights.values())
     optimizer = optimizers.Momentum(lambda: rate, 0.9).create_slots(variables)
@@ -163,7 +163,7 @@ def halve_a_number(data, validation, start, steps, rate, patience):
 
 
 def halve_by_keras(data, validation, start, steps, rate, patience):
-    """Keras' momentum, which has the rates of its steps in it."""
+    """Uses Keras' SGD, whose momentum contains the rates of earlier steps."""
 
     class Momentum(tf.Module):
         def __init__(self, learning_rate, momentum):
@@ -198,7 +198,7 @@ def halve_by_keras(data, validation, start, steps, rate, patience):
 
 
 def without_a_target(states, actions, rewards, nexts, over, start):
-    """A target that is the network itself, at each step."""
+    """Uses the network itself as target in each step."""
     arrays = [states, actions, rewards, nexts, over]
     found = v2.train_dqn(*arrays, start, every=1)
     weights = found["variables"]
@@ -208,7 +208,7 @@ def without_a_target(states, actions, rewards, nexts, over, start):
 
 
 def one_after_the_other(xs, ys, start, rates=(0.125, 0.0625)):
-    """The head's gradients come from a body that has moved."""
+    """Computes the head's gradients after the body's update."""
     weights, losses = v2.variables_of(start), []
     variables = list(weights.values())
     adam = optimizers.Adam(rates[0]).create_slots(variables[:2])
@@ -233,7 +233,7 @@ def fake_first(real, fake, steps, momentum=0.75):
 
 
 def channels_last(images, kernel, weights):
-    """All of it channels last, but for the rows of the weights."""
+    """Uses channels last everywhere, except in the rows of the weights."""
     images = tf.transpose(images, [0, 2, 3, 1])
     hidden = tf.nn.relu(tf.nn.conv2d(images, kernel, 1, "SAME"))
     return tf.matmul(tf.reshape(hidden, [-1, weights.shape[0]]), weights)
@@ -379,7 +379,7 @@ class TrainingRecipesTest(unittest.TestCase):
 
 class PartsTest(unittest.TestCase):
     def test_the_files_of_parts_are_those_of_a_saver(self):
-        """To the byte: the cases begin with what a program of v1 has left."""
+        """Byte for byte: the cases begin with the files of a v1 program."""
         sizes = iter([23, 22, 22] * 2)
 
         def initial(shape, dtype, partition_info):
@@ -426,7 +426,7 @@ class SwitchTest(unittest.TestCase):
 
 
 class BiasTest(unittest.TestCase):
-    """A bias before a batch norm: whatever it is, the norm subtracts it."""
+    """A bias before a batch norm: the norm subtracts it, whatever its value is."""
 
     @parameterized.expand([("float32", 1e-9, 1e-6, 1e-4), ("float64", 0, 1e-15, 0)])
     def test_its_gradient_is_noise_and_moves_it(self, dtype, low, high, moved):
@@ -469,7 +469,7 @@ class ActionsTest(unittest.TestCase):
 class ChannelsTest(unittest.TestCase):
     def test_a_cpu_has_channels_last(self):
         if settings.current() != "strict":
-            return  # with oneDNN a CPU takes both orders
+            return  # with oneDNN a CPU supports both layouts
         images, kernel = tf.ones([1, 2, 5, 5]), tf.ones([3, 3, 2, 1])
         with self.assertRaisesRegex(tf.errors.UnimplementedError, "only .* the NHWC"):
             tf.nn.conv2d(images, kernel, 1, "SAME", "NCHW")
@@ -531,7 +531,7 @@ class KerasTest(unittest.TestCase):
         model.fit(batch.repeat(4), shuffle=False, verbose=0, callbacks=[swap])
         found = model.evaluate(*VALIDATION, verbose=0)
         self.assertEqual(f"{expected['averaged'][0]:.3f}", "3.005")
-        self.assertEqual(f"{found:.3f}", "1.410")  # and not 0.723, of the weights
+        self.assertEqual(f"{found:.3f}", "1.410")  # not 0.723, the loss of the weights
 
     @parameterized.expand(
         [("together", 3, [1, 1, 0.7]), ("each", None, [0.9, 0.7, 0.1])]
@@ -553,7 +553,7 @@ class KerasTest(unittest.TestCase):
         for _ in range(9):
             sgd.apply_gradients([(tf.constant(1.0), w)])
             found.append(float(w.numpy()))
-        # The third batch is batch 2, the sixth is 5: after the second step it is 4.
+        # The three steps are in batches 2, 5 and 8, so their rates are 1, 2 and 4.
         self.assertEqual(found[2::3], [-1, -3, -7])
         self.assertEqual(sgd.iterations.numpy(), 3)
 
@@ -584,4 +584,4 @@ class KerasTest(unittest.TestCase):
             self.assertEqual(found, steps)
             equal = all((a == b).all() for a, b in zip(weights, expected))
             self.assertEqual(equal, same)
-            self.assertFalse(os.path.exists(path))  # the next run begins anew
+            self.assertFalse(os.path.exists(path))  # the next run begins from scratch

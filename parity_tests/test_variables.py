@@ -17,7 +17,7 @@ PAIRS_OF_ONES = [np.float32(1), np.float32(1), np.float32(2)]
 
 
 def results_kept(start, steps):
-    """What the assignments return, kept, and looked at in the end."""
+    """Keeps the results of the assignments, and reads them at the end."""
     v = tf.Variable(start)
     kinds = {"assign": v.assign, "add": v.assign_add, "sub": v.assign_sub}
     return [result.numpy() for result in [kinds[kind](x) for kind, x in steps]]
@@ -773,7 +773,7 @@ class InitializationTest(unittest.TestCase):
 
     def test_two_runs_draw_twice(self):
         for together in (True, False):
-            # A graph of its own: no graph seed, the op's alone.
+            # A new graph without a graph seed; only the op has a seed.
             with legacy(), v1.tf.Graph().as_default(), v1.tf.Session() as sess:
                 v = v1.tf.Variable(v1.tf.random_normal([], seed=1))
                 copy = v1.tf.Variable(v.initialized_value())
@@ -832,7 +832,7 @@ class OwnershipTest(unittest.TestCase):
 
     def test_a_name_scope_is_no_part_of_the_names_of_a_layer(self):
         embed = v2.make_embedding(2, 3, name="words")
-        with tf.name_scope("outer"):  # which get_variable did not see
+        with tf.name_scope("outer"):  # get_variable ignored name scopes
             embed(tf.constant([1]), tf.ones([1, 3]))
         names = [variable.name for variable in embed.variables]
         self.assertEqual(names, ["words/table:0", "words/threshold:0"])

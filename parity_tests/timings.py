@@ -1,11 +1,11 @@
-"""Which tests `make test` leaves to `make test-slow`: slow.tsv.
+"""Selects the slow tests, which `make test` leaves to `make test-slow`: slow.tsv.
 
-A test is slow when it took longer than `LIMIT` where its file was measured, by itself
-(`python -m upkeep timings --topics rnn`) or with all. Each pair keeps the case that
-took least, and its Keras page another, so that `make test` asks all. Generated and
-unknown sizes, float16, and float32 by its rows are always slow. What reads the sources
-or this table alone never is: it refuses what an editor has just written. The table of
-hazards marks its own slow tests.
+A test is slow if it took longer than `LIMIT` in the run that measured its file, alone
+(`python -m upkeep timings --topics rnn`) or with all files. The fastest case of each
+pair is not slow, nor that of its Keras page, so that `make test` runs every pair.
+Generated and unknown sizes, float16, and the distances of float32 are always slow.
+Tests that read only the sources or this table are never slow, because they check what
+an editor has just written. The table of hazards marks its own slow tests.
 """
 
 import collections
@@ -22,7 +22,7 @@ HEADER = f"# Seconds of the tests of more than {LIMIT}: `python -m upkeep timing
 
 
 def key(nodeid):
-    """The file and the function of a test, without the number of a row.
+    """Returns the file and the function of a test, without the number of a row.
 
     >>> key("parity_tests/test_rnn.py::RNNTest::test_parity_012_make_lstm_wide_eager")
     'test_rnn.py::test_parity_make_lstm_wide_eager'
@@ -36,29 +36,29 @@ def key(nodeid):
 
 
 def slow():
-    """The keys of the tests that take long, as a set."""
+    """Returns the keys of the slow tests as a set."""
     return set(_rows())
 
 
 def _rows():
-    """{key: row of the table}."""
+    """Reads the table as {key: row}."""
     lines = TABLE.read_text("utf-8").splitlines()[1:]
     return {line.split("\t")[1]: line for line in lines}
 
 
 def is_slow(name, rows):
-    """Whether `make test` leaves out the test with this key; `rows` are `slow()`."""
+    """Returns whether `make test` leaves out this test; `rows` is `slow()`."""
     if name.endswith(("_generated", "_dynamic", "_float32")) or "float16" in name:
         return True
     if name.startswith((*SOURCES, HAZARDS)):
         return False
     if name.startswith("test_numerics.py") and name.endswith("_graph"):
-        return True  # left pages of the topics that import the library are asked
+        return True  # left pages of topics that import the library run there
     return name in rows
 
 
 def by_pair():
-    """{(topic, pair, whether by Keras): keys of its proofs, a set}."""
+    """Returns {(topic, pair, whether by Keras): set of its proofs' keys}."""
     from parity_tests import PROVIDER
 
     pairs = collections.defaultdict(set)
@@ -72,7 +72,7 @@ def by_pair():
 
 
 class Stopwatch:
-    """Adds up what each test takes; a plugin of pytest, in the process that reports."""
+    """A pytest plugin that adds up the time of each test, in the reporting process."""
 
     def __init__(self):
         self.seconds = collections.Counter()

@@ -1,1 +1,1 @@
-"""The left pages: TensorFlow 1, as legacy code is really written."""
+"""The left pages: TensorFlow 1 programs, written as real legacy code is."""

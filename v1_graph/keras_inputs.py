@@ -22,7 +22,7 @@ layers = tf.keras.layers
 
 
 def network(start, last=None):
-    """A hidden layer and a last one, whose weights are `start`."""
+    """A hidden layer and an output layer, with the weights `start`."""
     model = tf.keras.Sequential()
     shape = [len(start[0])]
     model.add(layers.Dense(len(start[1]), activation="tanh", input_shape=shape))
@@ -32,28 +32,28 @@ def network(start, last=None):
 
 
 def descent(rate=0.25):
-    """Gradient descent."""
+    """Makes a gradient descent optimizer."""
     return tf.keras.optimizers.SGD(lr=rate)
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def batched(data, batch_size):
-    """A dataset of the batches of arrays, which begins anew when it has ended."""
+    """A dataset of batches of the arrays' rows, repeated without end."""
     return tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
 
 
 def fit_validated(data, start, validation, epochs, batch_size, steps, validation_steps):
-    """Fits a dataset with a number of steps per epoch, and validates by another.
+    """Fits a dataset with `steps_per_epoch`, and validates on another dataset.
 
     Args:
         data, validation: (x [n, features] float32, y [n] int32 classes) arrays.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         epochs: number of epochs, of `steps` steps each.
-        batch_size: rows of a batch; the last one of the rows may have fewer.
+        batch_size: rows of a batch; the last batch may have fewer.
         steps: steps per epoch; the next epoch continues with the next rows.
         validation_steps: batches per validation, which begins with the first row.
 
@@ -77,7 +77,7 @@ def fit_validated(data, start, validation, epochs, batch_size, steps, validation
 
 
 def fit_tensors(data, start, epochs, batch_size, steps):
-    """Fits the tensors of an iterator: each step takes the next rows.
+    """Fits a model to the tensors of an iterator: each step reads the next batch.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
@@ -97,7 +97,7 @@ def fit_tensors(data, start, epochs, batch_size, steps):
 
 
 def fit_bound(data, start, epochs, batch_size, steps):
-    """Fits a model that is built on the tensors of an iterator, and predicts.
+    """Fits a model whose `Input` is an iterator's tensor, then predicts.
 
     Args:
         data, start, epochs, batch_size, steps: as for `fit_tensors`.
@@ -120,24 +120,25 @@ def fit_bound(data, start, epochs, batch_size, steps):
 
 
 def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
-    """Fits windows of a series to the target that comes after each.
+    """Fits a model to windows of a series, each with the target of the row after it.
 
     Args:
         series: [n, features] float32 array.
         targets: [n, units] float32 array, one for each row of the series.
-        start: [kernel, bias] of a layer and of a last one; a window is flattened.
+        start: [kernel, bias] of a hidden layer and of an output layer; a window is
+            flattened.
         length: number of rows that a window spans.
         rate: a window has every `rate`-th of these rows.
         stride: number of rows from one window to the next.
-        epochs: how often to go through the windows.
-        batch_size: windows of a batch; the last one may have fewer.
+        epochs: number of passes over the windows.
+        batch_size: windows of a batch; the last batch may have fewer.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
 
     Raises:
-        ValueError: the series has no row after `length` ones, or another length than
-            `targets`.
+        ValueError: the series has no row after its first `length` rows, or its length
+            differs from that of `targets`.
     """
     with tf.Graph().as_default():
         # --- windows
@@ -177,14 +178,14 @@ class Mixed(tf.keras.utils.Sequence):
 
 
 def fit_mixed(data, start, alpha, seed, epochs, batch_size):
-    """Fits convex combinations of pairs of rows and of their labels: mixup.
+    """Fits a model with mixup: convex combinations of pairs of rows and of labels.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         start, epochs: as for `fit_validated`.
         alpha: both parameters of the beta distribution of a batch's mixing share.
-        seed: int, of NumPy's generator of shares and pairs.
-        batch_size: rows of a batch; the last one may have fewer.
+        seed: int, the seed of NumPy's generator, which draws shares and pairs.
+        batch_size: rows of a batch; the last batch may have fewer.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -204,7 +205,7 @@ def fit_mixed(data, start, alpha, seed, epochs, batch_size):
 
 
 class Batches(tf.keras.utils.Sequence):
-    """Batches of rows, each of the same rows in every epoch."""
+    """Batches of consecutive rows, the same in every epoch."""
 
     def __init__(self, data, batch_size):
         self.data, self.batch_size = data, batch_size
@@ -218,12 +219,12 @@ class Batches(tf.keras.utils.Sequence):
 
 
 def fit_reordered(data, start, epochs, batch_size, seed):
-    """Fits fixed batches in an order that is shuffled by a seed.
+    """Fits a model to fixed batches, in an order that is shuffled from a seed.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         start, epochs, batch_size: as for `fit_mixed`.
-        seed: of Python's generator.
+        seed: the seed of Python's generator.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -244,7 +245,7 @@ def fit_reordered(data, start, epochs, batch_size, seed):
 
 
 def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
-    """Fits rows and their adversarial examples by the fast gradient sign method.
+    """Adversarial training: fits rows and examples of the fast gradient sign method.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
@@ -279,7 +280,7 @@ def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
 
 
 class Refined(layers.Layer):
-    """Units that read each other again, until none of a batch moves any more."""
+    """Recurrent units, iterated until no unit of the batch changes any more."""
 
     def __init__(self, units, tolerance, limit, **options):
         super(Refined, self).__init__(**options)
@@ -307,14 +308,14 @@ class Refined(layers.Layer):
 
 
 def fit_refined(data, start, tolerance, limit, epochs, batch_size):
-    """Fits a layer that iterates to a fixed point by `while_loop`.
+    """Fits a layer that iterates to a fixed point in a `tf.while_loop`.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         start: [kernel [features, hidden], recurrent kernel [hidden, hidden], kernel
             [hidden, units], bias [units]].
-        tolerance: the loop ends if no unit of the batch moves by more than this.
-        limit: number of iterations at most.
+        tolerance: the loop ends if no unit of the batch changes by more than this.
+        limit: the largest number of iterations.
         epochs, batch_size: as for `fit_mixed`.
 
     Returns:
@@ -333,7 +334,7 @@ def fit_refined(data, start, tolerance, limit, epochs, batch_size):
 
 
 def fit_limited(data, start, limit, axis, epochs, batch_size):
-    """Fits a convolution whose kernel's norm is limited: MaxNorm.
+    """Fits a convolution with a `MaxNorm` constraint on its kernel.
 
     Args:
         data: (x [n, height, width, channels], y [n, units]) float32 arrays.

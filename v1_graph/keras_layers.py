@@ -42,7 +42,7 @@ def make_lstm(units, return_sequences=False, name="lstm"):
     Args:
         units: size of the state.
         return_sequences: whether to return the outputs of all steps.
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+        name: name of the layer, the scope of `kernel`, `recurrent_kernel` and `bias`.
 
     Returns:
         Callable from a [batch, steps, features] float tensor to the last output,
@@ -57,7 +57,7 @@ def make_gru(units, return_sequences=False, name="gru"):
     Args:
         units: size of the state.
         return_sequences: whether to return the outputs of all steps.
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+        name: name of the layer, the scope of `kernel`, `recurrent_kernel` and `bias`.
 
     Returns:
         Callable from a [batch, steps, features] float tensor to the last output,
@@ -67,13 +67,13 @@ def make_gru(units, return_sequences=False, name="gru"):
 
 
 def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
-    """Makes an LSTM whose products are convolutions, with its old defaults.
+    """Makes a convolutional LSTM with the defaults of TensorFlow 1.
 
     Args:
         filters: number of channels of the state.
         size: (height, width) of the kernels.
         padding: "valid" or "same".
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+        name: name of the layer, the scope of `kernel`, `recurrent_kernel` and `bias`.
 
     Returns:
         Callable from a [batch, steps, height, width, channels] float tensor to the last
@@ -83,11 +83,11 @@ def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
 
 
 def make_cells(units, name="rnn"):
-    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other.
+    """Makes an `RNN` layer of an LSTM cell with a GRU cell on top.
 
     Args:
-        units: (size of the LSTM's state, of the GRU's).
-        name: of the layer: scope of `lower/kernel`, …, `upper/bias`.
+        units: (size of the LSTM's state, size of the GRU's state).
+        name: name of the layer, the scope of `lower/kernel`, …, `upper/bias`.
 
     Returns:
         Callable from a [batch, steps, features] float tensor to the last output,
@@ -101,30 +101,31 @@ def make_cells(units, name="rnn"):
 
 
 def make_bidirectional(units, merge_mode="concat", name="bidirectional"):
-    """Makes an LSTM that reads forwards, and another that reads backwards.
+    """Makes a bidirectional layer of two LSTMs, one for each direction.
 
     Args:
         units: size of each state.
         merge_mode: "concat", "sum", "mul" or "ave".
-        name: of the layer: scope of `forward_lstm/kernel`, …, `backward_lstm/bias`.
+        name: name of the layer, the scope of `forward_lstm/kernel`, …,
+            `backward_lstm/bias`.
 
     Returns:
         Callable from a [batch, steps, features] float tensor to [batch, steps, 2 *
-        units], or [batch, steps, units] where the two are not concatenated.
+        units], or [batch, steps, units] if the two outputs are not concatenated.
     """
     lstm = layers.LSTM(units, return_sequences=True, name="lstm")
     return layers.Bidirectional(lstm, merge_mode, name=name)
 
 
 def make_tagger(words, tags, units, length, name="tagger"):
-    """Makes a net that tags the words of padded sentences.
+    """Makes a model that tags each word of padded sentences.
 
     Args:
         words: number of words; 0 is padding.
         tags: number of tags.
         units: size of the word vectors and of the LSTM's state.
-        length: of the sentences.
-        name: of the model.
+        length: number of words in a sentence.
+        name: name of the model.
 
     Returns:
         Callable from an int32 tensor [batch, length] to the probabilities of the tags,
@@ -172,7 +173,7 @@ def read_in_pieces(pieces, weights, reset=()):
 
 
 def translate(source, target, encoder, decoder):
-    """Encodes a sequence, and decodes another from the encoder's final state.
+    """Runs an encoder LSTM, and a decoder LSTM that starts from its final state.
 
     Args:
         source: [batch, steps, features] float array.
@@ -200,13 +201,13 @@ def translate(source, target, encoder, decoder):
 
 
 def list_weights(kind, features, units):
-    """Lists the weights of a layer in the order in which `get_weights` has them.
+    """Lists names and shapes of a layer's weights, in the order of `get_weights`.
 
     Args:
         kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
             "SeparableConv1D" or "PReLU".
         features: size of the last dimension of the input, which has three.
-        units: size of the layer; not used by layers that have none.
+        units: size of the layer; some layers ignore it.
 
     Returns:
         (list of names, list of shapes, number of parameters).
@@ -230,7 +231,7 @@ def list_weights(kind, features, units):
 
 
 def normalize(x, weights, trainable=True, training=None, phase=0):
-    """Normalizes a batch by a layer that may be frozen, in training or in inference.
+    """Applies batch normalization, frozen or not, in training or in inference.
 
     Args:
         x: [batch, …, features] float array.
@@ -256,7 +257,7 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
 
 
 def activate(x, kind):
-    """Applies an activation whose name or function differs in Keras 3.
+    """Applies one of the activations whose name or formula differs in Keras 3.
 
     Args:
         x: float tensor of any shape.
@@ -280,7 +281,7 @@ def activate(x, kind):
 
 
 def pool(x, kind):
-    """Pools images, in windows or as a whole.
+    """Pools images by average or maximum, over windows or over the whole image.
 
     Args:
         x: [batch, height, width, channels] float tensor.
@@ -300,7 +301,7 @@ def pool(x, kind):
 
 
 def merge(a, b):
-    """Merges two tensors by each of the merging layers.
+    """Merges two tensors with each merging layer: `add`, `concatenate`, `dot`, ….
 
     Args:
         a: [batch, steps, features] float tensor.
@@ -323,7 +324,7 @@ def merge(a, b):
 
 
 def penalty(w, kind):
-    """Computes what a regularizer adds to a loss, with its default weight.
+    """Computes the penalty that a Keras regularizer adds to the loss.
 
     Args:
         w: float tensor.
@@ -343,7 +344,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Computes the distance of pairs in the outputs of one shared layer.
+    """Siamese network: the distance between a shared layer's outputs for two inputs.
 
     Args:
         a: [batch, features] float array.
@@ -403,7 +404,7 @@ class Center(layers.Layer):
 
 
 def center(batches, momentum=0.9, rate=0.1):
-    """Centers batches by a custom layer with a weight, a loss and an update.
+    """Centers batches by a custom layer that adds a loss and updates a moving mean.
 
     Args:
         batches: list of [batch, features] float arrays.
@@ -449,7 +450,7 @@ class Attention(layers.Layer):
         def read(shares, states):
             return K.sum(encoded * K.expand_dims(shares), axis=1), states
 
-        # K.rnn wants a state, though no step needs another one's.
+        # K.rnn requires a state, though no step needs the result of another.
         states = [K.zeros_like(decoded[:, 0])]
         _, shares, _ = K.rnn(share, decoded, states)
         _, contexts, _ = K.rnn(read, shares, states)
@@ -457,18 +458,18 @@ class Attention(layers.Layer):
 
 
 def attend(encoded, decoded, weights):
-    """Attends from each step of a decoder to an encoder's steps: additive attention.
+    """Additive attention: averages the encoder's steps for each step of the decoder.
 
     Args:
         encoded: [batch, steps, features] float array.
         decoded: [batch, steps of the decoder, units] array of its dtype.
-        weights: list of arrays: of the encoder [features, features], of the decoder
-            [units, features], and [features, 1], which scores.
+        weights: list of arrays: kernel for the encoder [features, features], for the
+            decoder [units, features], and for the scores [features, 1].
 
     Returns:
         dict with the `contexts`, [batch, steps of the decoder, features], the `shares`,
         [batch, steps of the decoder, steps], which sum to 1, and the `gradients` of the
-        sum of the contexts' squares, by the weights.
+        sum of the contexts' squares with respect to the weights.
     """
     with tf.Graph().as_default(), tf.Session():
         # --- build
@@ -499,11 +500,11 @@ class Residual(layers.Layer):
 
 
 def make_residual(units, name="residual"):
-    """Makes a custom layer around two layers, which its `build` makes.
+    """Makes a residual layer that creates its two inner dense layers in `build`.
 
     Args:
         units: size of the inner layer.
-        name: of the layer: scope of `widen/kernel`, …, `narrow/bias`.
+        name: name of the layer, the scope of `widen/kernel`, …, `narrow/bias`.
 
     Returns:
         Callable from a [batch, features] float tensor to one of its shape.
@@ -524,7 +525,7 @@ class Likeness(layers.Layer):
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences by a layer with two inputs and two masks.
+    """Compares padded sentences with a custom layer of two inputs and two masks.
 
     Args:
         a: [batch, length] int32 array, words; 0 is padding.
@@ -546,13 +547,14 @@ def compare_padded(a, b, vectors):
 
 
 def read_documents(ids, vectors, of_words, of_sentences):
-    """Reads the words of each sentence, then the sentences, without their padding.
+    """Encodes documents: an LSTM over words, then one over sentences, with masks.
 
     Args:
-        ids: [batch, sentences, words] int32 array; 0 is padding, also of sentences.
+        ids: [batch, sentences, words] int32 array; 0 is padding, of words and of
+            sentences.
         vectors: [words, size] float array, a vector for each word.
         of_words: [kernel, recurrent kernel, bias] of the LSTM that reads a sentence.
-        of_sentences: those of the LSTM that reads what this gave.
+        of_sentences: those of the LSTM that reads the sentences' vectors.
 
     Returns:
         [batch, units] last outputs.
@@ -577,7 +579,7 @@ class Conditioned(layers.Layer):
         self.size = size
 
     def build(self, input_shape):
-        # The shape of a step alone: that of the constants is not told.
+        # The shape of a step alone: `build` does not get the shape of the constants.
         self.kernel = self.add_weight("kernel", [input_shape[-1], self.units])
         self.recurrent = self.add_weight("recurrent", [self.units, self.units])
         self.context = self.add_weight("context", [self.size, self.units])
@@ -590,13 +592,13 @@ class Conditioned(layers.Layer):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a custom cell, which gets one context at each step.
+    """Runs an RNN with a custom cell that reads a constant context at each step.
 
     Args:
         x: [batch, steps, features] float array.
         context: [batch, size] float array.
-        weights: list of arrays: of the step [features, units], of the state [units,
-            units], of the context [size, units].
+        weights: list of arrays: kernel for the step [features, units], for the state
+            [units, units], for the context [size, units].
 
     Returns:
         [batch, steps, units] float array, the outputs.
@@ -613,7 +615,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Routes capsules to others that agree: dynamic routing by `K.batch_dot`.
+    """Dynamic routing between capsules, with `K.batch_dot` in TensorFlow 1.
 
     Args:
         inputs: [batch, inputs, features] float tensor, capsules.
@@ -637,18 +639,18 @@ def route(inputs, kernel, routings=3):
 
 
 def squash(x):
-    """Vectors as they were, and shorter than 1."""
+    """Shortens vectors to a length below 1, and keeps their directions."""
     squared = K.sum(K.square(x), axis=-1, keepdims=True)
     return squared / (1 + squared) / K.sqrt(squared + K.epsilon()) * x
 
 
 def initial_scale(name, shape, seed=7):
-    """Measures the spread of an initializer's draws with its default arguments.
+    """Measures the spread of the values that an initializer draws by default.
 
     Args:
-        name: of a class in `tf.keras.initializers`.
-        shape: of the variable.
-        seed: of the draws.
+        name: name of a class in `tf.keras.initializers`.
+        shape: shape of the variable.
+        seed: seed of the draws.
 
     Returns:
         (standard deviation, median of the magnitudes), to two digits.
@@ -657,7 +659,7 @@ def initial_scale(name, shape, seed=7):
         # --- draw
         initializer = getattr(tf.keras.initializers, name)(seed=seed)
         draws = sess.run(initializer(shape))
-        # --- tell
+        # --- measure
         scales = draws.std(), np.median(abs(draws))
         return tuple(float("%.2g" % scale) for scale in scales)
 
@@ -680,12 +682,12 @@ class Clustering(layers.Layer):
 
 
 def make_clusters(count, alpha=1.0, name="clustering"):
-    """Makes a custom layer that assigns rows to trained centers by their distance.
+    """Makes a layer that assigns rows softly to trained cluster centers: DEC.
 
     Args:
-        count: how many centers.
+        count: number of centers.
         alpha: degrees of freedom of Student's t-distribution.
-        name: of the layer: scope of `clusters`.
+        name: name of the layer, the scope of `clusters`.
 
     Returns:
         Callable from a [batch, features] float tensor to [batch, count] shares, which
@@ -695,7 +697,7 @@ def make_clusters(count, alpha=1.0, name="clustering"):
 
 
 def attend_by_layers(query, value, kept):
-    """Attends by Keras' layers: `Attention` (products), `AdditiveAttention` (sums).
+    """Applies Keras' `Attention` (dot products) and `AdditiveAttention` (sums).
 
     Args:
         query: [batch, steps, features] float tensor.
@@ -713,7 +715,7 @@ def attend_by_layers(query, value, kept):
 
 
 def read_in_other_batches(data, weights, pieces, rate):
-    """Trains an LSTM that keeps its state on batches, then reads with it row by row.
+    """Trains a stateful LSTM on batches, then runs it with a batch size of 1.
 
     Args:
         data: list of ([batch, steps, features], [batch, units]) float32 arrays.

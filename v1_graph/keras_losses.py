@@ -29,7 +29,7 @@ layers = tf.keras.layers
 
 
 def network(start, last=None, shape=(), **options):
-    """A hidden layer and a last one, whose weights are `start`."""
+    """A hidden layer and an output layer, with the weights `start`."""
     model = tf.keras.Sequential()
     shape = [*shape, len(start[0])]
     model.add(layers.Dense(len(start[1]), "tanh", input_shape=shape, **options))
@@ -41,7 +41,7 @@ def network(start, last=None, shape=(), **options):
 def fitted(
     model, loss, data, epochs, batch_size, rate=0.25, loss_weights=None, **options
 ):
-    """([epochs] float32 losses of gradient descent, list of the weights)."""
+    """Fits by gradient descent: ([epochs] float32 losses, list of the weights)."""
     model.compile(tf.keras.optimizers.SGD(lr=rate), loss, loss_weights=loss_weights)
     history = model.fit(
         *data, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0, **options
@@ -50,19 +50,19 @@ def fitted(
 
 
 def squared_error(y_true, y_pred):
-    """A number for each row, or for each step of it."""
+    """The mean squared error over the last axis: one number per row, or per step."""
     return K.mean(K.square(y_pred - y_true), axis=-1)
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Weighs sequences in a loss that has a value for each of their steps.
+    """Fits sequences with one weight per row, where the loss has a value per step.
 
     Args:
         data: (x [n, steps, features], y [n, steps, units]) float32 arrays.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         weights: [n] float32 array.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        epochs: number of passes over the rows.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
 
     Returns:
         ([epochs] float32 losses, list of the weights of the model).
@@ -73,7 +73,7 @@ def weigh_steps(data, start, weights, epochs, batch_size):
 
 
 def focal(gamma, alpha):
-    """A loss that counts rows less which are known already."""
+    """The focal loss, which gives less weight to easy examples."""
 
     def loss(y_true, y_pred):
         p = K.clip(y_pred, K.epsilon(), 1.0 - K.epsilon())
@@ -85,11 +85,11 @@ def focal(gamma, alpha):
 
 
 def fit_focal(data, start, gamma, alpha, epochs, batch_size):
-    """Fits by the focal loss, which gives less weight to easy examples.
+    """Fits a model with the focal loss, which gives less weight to easy examples.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays; y is 0 or 1.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         gamma: the exponent of 1 - p, p being the probability of the true label.
         alpha: the weight of positive labels; negative ones have 1 - `alpha`.
         epochs, batch_size: as for `weigh_steps`.
@@ -103,7 +103,7 @@ def fit_focal(data, start, gamma, alpha, epochs, batch_size):
 
 
 def dice(smooth):
-    """One minus twice what two masks share, by what both have, of a whole batch."""
+    """The Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
 
     def loss(y_true, y_pred):
         labels, found = K.flatten(y_true), K.flatten(y_pred)
@@ -114,7 +114,7 @@ def dice(smooth):
 
 
 def fit_dice(data, start, smooth, epochs, batch_size):
-    """Fits by the Dice loss of a batch.
+    """Fits a model with the Dice loss, computed over the whole batch.
 
     Args:
         data, start, epochs, batch_size: as for `fit_focal`.
@@ -129,7 +129,7 @@ def fit_dice(data, start, smooth, epochs, batch_size):
 
 
 class SampledSoftmax(layers.Layer):
-    """A softmax over many classes, of which a step sees some."""
+    """Adds the sampled softmax loss of its inputs and labels; returns the inputs."""
 
     def __init__(self, classes, negatives, seed, **options):
         super(SampledSoftmax, self).__init__(**options)
@@ -156,7 +156,7 @@ class SampledSoftmax(layers.Layer):
 
 
 def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
-    """Fits word embeddings by their neighbours with sampled softmax.
+    """Fits word embeddings that predict neighbouring words, with sampled softmax.
 
     Args:
         pairs: two [n, 1] int32 arrays, words and their neighbours.
@@ -180,7 +180,7 @@ def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
 
 
 class IoUOfLogits(tf.keras.metrics.MeanIoU):
-    """The mean of intersection over union, of the largest logits."""
+    """Mean intersection over union of the classes with the largest logits."""
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         found = K.argmax(y_pred, axis=-1)
@@ -188,12 +188,12 @@ class IoUOfLogits(tf.keras.metrics.MeanIoU):
 
 
 def mean_iou(data, start, batch_size):
-    """Evaluates a model whose last layer has a logit for each class.
+    """Evaluates mean intersection over union for a model that returns logits.
 
     Args:
         data: (x [n, features] float32, y [n] int32 classes) arrays.
-        start: [kernel, bias] of a layer and of a last one.
-        batch_size: rows of a batch; the last one may have fewer.
+        start: [kernel, bias] of a hidden layer and of an output layer.
+        batch_size: rows of a batch; the last batch may have fewer.
 
     Returns:
         The mean of intersection over union of all rows, float32.
@@ -228,12 +228,12 @@ class MacroF1(tf.keras.metrics.Metric):
         both = tf.reduce_sum(self.counts, 0) + tf.reduce_sum(self.counts, 1)
         return tf.reduce_mean(tf.math.divide_no_nan(2.0 * right, both))
 
-    def reset_states(self):  # that of Metric sets a number, whatever the shape
+    def reset_states(self):  # Metric's assigns 0, whatever the shape
         K.set_value(self.counts, np.zeros([self.classes, self.classes]))
 
 
 def count_classes(data, start, batch_size):
-    """Evaluates a custom metric with a confusion matrix as its state.
+    """Evaluates macro F1, a custom metric whose state is a confusion matrix.
 
     Args:
         data, start, batch_size: as for `mean_iou`.
@@ -251,7 +251,7 @@ def count_classes(data, start, batch_size):
 
 
 class Scores(tf.keras.callbacks.Callback):
-    """Logs the F1 score of all rows of a validation, at the end of each epoch."""
+    """Logs the F1 score over all validation rows at the end of each epoch."""
 
     def __init__(self, x, y):
         super(Scores, self).__init__()
@@ -264,11 +264,11 @@ class Scores(tf.keras.callbacks.Callback):
 
 
 def score_epochs(data, start, validation, epochs, batch_size, patience):
-    """Computes F1 of all validation rows after each epoch, and stops early by it.
+    """Logs F1 over all validation rows after each epoch, and stops early on it.
 
     Args:
         data, validation: (x [n, features], y [n, 1]) float32 arrays; y is 0 or 1.
-        start: [kernel, bias] of a layer and of a last one, of one unit.
+        start: [kernel, bias] of a hidden layer and of an output layer, of one unit.
         epochs, batch_size: as for `weigh_steps`.
         patience: number of epochs without a better score after which it stops.
 
@@ -291,7 +291,7 @@ def score_epochs(data, start, validation, epochs, batch_size, patience):
 
 
 def costly(costs):
-    """The cross-entropy, times what it costs to take a class for the likeliest."""
+    """The cross-entropy times the cost of the predicted class, given the true class."""
 
     def loss(y_true, y_pred):
         likeliest = K.equal(y_pred, K.max(y_pred, axis=-1, keepdims=True))
@@ -302,11 +302,11 @@ def costly(costs):
 
 
 def fit_by_costs(data, start, costs, epochs, batch_size):
-    """Fits classes by a cross-entropy that weighs mistakes by a matrix of costs.
+    """Fits a classifier with a cross-entropy that is weighted by a cost matrix.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         costs: [classes, classes] float32 array: [true class, predicted class].
         epochs, batch_size: as for `weigh_steps`.
 
@@ -320,7 +320,7 @@ def fit_by_costs(data, start, costs, epochs, batch_size):
 
 
 class Schedule(tf.keras.callbacks.Callback):
-    """Gives variables the values of the epoch."""
+    """Assigns values to variables at the beginning of each epoch."""
 
     def __init__(self, variables, values):
         super(Schedule, self).__init__()
@@ -332,13 +332,13 @@ class Schedule(tf.keras.callbacks.Callback):
 
 
 def anneal(data, start, shares, batch_size):
-    """Fits two outputs by a loss whose weights change from epoch to epoch.
+    """Fits two outputs with loss weights that change from epoch to epoch.
 
     Args:
         data: (x [n, features], y [n, units], z [n, others]) float32 arrays.
         start: [kernel, bias] of a layer and of each output.
-        shares: for each epoch (weight of the penalty that is a part of the first loss,
-            weight of the second loss).
+        shares: for each epoch (weight of the penalty within the first loss, weight of
+            the second loss).
         batch_size: as for `weigh_steps`.
 
     Returns:
@@ -370,7 +370,7 @@ def anneal(data, start, shares, batch_size):
 
 
 class Adjustable(tf.keras.regularizers.Regularizer):
-    """The sum of the squares, by a weight that can be set."""
+    """An L2 penalty with a strength that can be assigned."""
 
     def __init__(self, strength=0.0):
         self.strength = K.variable(strength)
@@ -383,7 +383,7 @@ class Adjustable(tf.keras.regularizers.Regularizer):
 
 
 def relax_penalty(data, start, strengths, batch_size):
-    """Fits kernels under a penalty that has another weight in each epoch.
+    """Fits a model with an L2 penalty whose strength changes from epoch to epoch.
 
     Args:
         data, start, batch_size: as for `weigh_rows`.
@@ -406,12 +406,12 @@ def squared_and_weighed(packed, y_pred):
 
 
 def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
-    """Fits by a custom loss with a weight for each row.
+    """Fits a model with a custom loss and one weight per row.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         weights: [n] float32 array.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         epochs, batch_size: as for `weigh_steps`.
         packed: whether the weights are the last column of the targets, which the loss
             splits off; otherwise they are `sample_weight`.
@@ -429,11 +429,11 @@ def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
 
 
 def compare_triplets(triplets, start, margin, epochs, batch_size):
-    """Trains one net on triplets, so that positives are closer than negatives.
+    """Fits one shared network with the triplet loss: anchor, positive, negative.
 
     Args:
         triplets: (anchors, positives, negatives), [n, features] float32 arrays.
-        start: [kernel, bias] of a layer and of a last one, of the net.
+        start: [kernel, bias] of a hidden layer and of an output layer, of the net.
         margin: by how much a negative's squared distance should exceed a positive's.
         epochs, batch_size: as for `weigh_steps`.
 
@@ -441,7 +441,7 @@ def compare_triplets(triplets, start, margin, epochs, batch_size):
         ([epochs] float32 losses, list of the weights, [n, 2] float32 distances).
     """
 
-    def triplet_loss(_, distances):  # of each row: the batch is the first axis
+    def triplet_loss(_, distances):  # one value per row: the batch is axis 0
         return K.maximum(0.0, margin + distances[:, 0] - distances[:, 1])
 
     def squared_distance(pair):
@@ -465,8 +465,9 @@ def score_labels(data, start, batch_size):
 
     Args:
         data: (x [n, features], y [n, labels]) float32 arrays; y is 0 or 1.
-        start: [kernel, bias] of a layer and of a last one, with a unit for each label.
-        batch_size: rows of a batch; the last one may have fewer.
+        start: [kernel, bias] of a hidden layer and of an output layer, with a unit for
+            each label.
+        batch_size: rows of a batch; the last batch may have fewer.
 
     Returns:
         The share of labels that are predicted right at a threshold of 1/2, float32.
@@ -478,12 +479,12 @@ def score_labels(data, start, batch_size):
 
 
 def log_penalty(data, start, strength, epochs, batch_size):
-    """Fits under a penalty of the hidden units, and logs the penalty beside the loss.
+    """Fits a model with a penalty on its hidden units, and logs the penalty.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
-        start: [kernel, bias] of a layer and of a last one.
-        strength: what the mean of the squares is multiplied by.
+        start: [kernel, bias] of a hidden layer and of an output layer.
+        strength: factor of the mean of the squares.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -507,7 +508,7 @@ def log_penalty(data, start, strength, epochs, batch_size):
 
 
 class Balance(layers.Layer):
-    """Adds the errors of several tasks, each by a weight that is learned."""
+    """Adds the weighted squared errors of several tasks; the weights are trained."""
 
     def build(self, input_shape):
         self.log_variances = [
@@ -528,7 +529,7 @@ class Balance(layers.Layer):
 
 
 def balance_tasks(data, start, epochs, batch_size):
-    """Fits two tasks with trainable weights in the loss.
+    """Fits two tasks with loss weights that are trained as well.
 
     Args:
         data: (x [n, features], y [n, units], z [n, others]) float32 arrays.
@@ -536,8 +537,8 @@ def balance_tasks(data, start, epochs, batch_size):
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
-        ([epochs] float32 losses, list of the weights of the model, at whose end are the
-        logarithms of the variances of the tasks).
+        ([epochs] float32 losses, list of the weights of the model; the last ones are
+        the log variances of the tasks).
     """
     with tf.Graph().as_default():
         sizes = [len(bias) for bias in start[1::2]]
@@ -551,7 +552,7 @@ def balance_tasks(data, start, epochs, batch_size):
 
 
 def taught(temperature, share):
-    """The cross-entropy of the labels and that of what a teacher thinks, weighed."""
+    """The weighted sum of the cross-entropies of labels and of a teacher's logits."""
 
     def loss(packed, logits):
         classes = K.int_shape(logits)[-1]
@@ -566,13 +567,14 @@ def taught(temperature, share):
 
 
 def distill(data, teacher, start, temperature, share, epochs, batch_size):
-    """Fits a small model to the labels and to the logits of a large one.
+    """Distillation: fits a small model to the labels and to a large model's logits.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
-        teacher: [kernel, bias] of a layer and of a last one, of the large model.
-        start: the same of the small one.
-        temperature: number, what the logits of both models are divided by.
+        teacher: [kernel, bias] of a hidden layer and of an output layer, of the large
+            model.
+        start: the same, of the small model.
+        temperature: number, the divisor of the logits of both models.
         share: the weight of the labels; the loss of the teacher's probabilities has the
             weight (1 - `share`) * `temperature` ** 2.
         epochs, batch_size: as for `weigh_steps`.
@@ -588,7 +590,7 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
 
 
 def tilted(quantile):
-    """The absolute error, by how much of it may be above and below."""
+    """The pinball loss of a quantile: absolute errors with a weight for each sign."""
 
     def loss(y_true, y_pred):
         error = y_true - y_pred
@@ -598,7 +600,7 @@ def tilted(quantile):
 
 
 def fit_quantiles(data, start, quantiles, epochs, batch_size):
-    """Fits an output for each of several quantiles by the pinball loss.
+    """Fits one output for each quantile with the pinball loss.
 
     Args:
         data: (x [n, features], y [n, 1]) float32 arrays.
@@ -621,18 +623,18 @@ def fit_quantiles(data, start, quantiles, epochs, batch_size):
 
 
 def uncertain(y_true, y_pred):
-    """How unlikely targets are, of a mean and the logarithm of a variance."""
+    """The Gaussian negative log-likelihood of targets, without its constant."""
     mean, log_variance = y_pred[:, :1], y_pred[:, 1:]
     errors = K.exp(-log_variance) * K.square(y_true - mean)
     return K.mean(errors + log_variance, axis=-1) / 2.0
 
 
 def fit_variance(data, start, epochs, batch_size):
-    """Fits a mean and a log variance, which are two columns of one output.
+    """Fits the mean and the log variance of a Gaussian, two columns of one output.
 
     Args:
         data: (x [n, features], y [n, 1]) float32 arrays.
-        start: [kernel, bias] of a layer and of a last one, of two units.
+        start: [kernel, bias] of a hidden layer and of an output layer, of two units.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:

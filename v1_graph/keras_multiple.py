@@ -26,7 +26,7 @@ TWO = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True)
 
 
 def network(start):
-    """A network of two layers, for the weights `start`."""
+    """A network of two dense layers, built for the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     model = tf.keras.Sequential()
     model.add(tf.keras.layers.Dense(hidden, "relu", input_shape=(features,)))
@@ -35,7 +35,7 @@ def network(start):
 
 
 def normalizer(weights, layer=tf.keras.layers.BatchNormalization):
-    """Batch normalization and a unit: [gamma, beta, mean, variance, kernel, bias]."""
+    """Batch normalization, then a dense layer of one unit, with the given weights."""
     model = tf.keras.Sequential()
     model.add(layer(input_shape=weights[0].shape, momentum=0.9))
     model.add(tf.keras.layers.Dense(1))
@@ -43,7 +43,7 @@ def normalizer(weights, layer=tf.keras.layers.BatchNormalization):
 
 
 def begun(model, weights):
-    """The model at these weights: after `compile`, which may begin a session."""
+    """Sets weights after `compile`, which may begin a session; returns the model."""
     model.set_weights(weights)
     return model
 
@@ -55,14 +55,14 @@ def compiled(model, rate=0.25, loss="sparse_categorical_crossentropy", metrics=(
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 class TwoGPUs(tf.Session):
-    """Stands in for a session on a machine with two GPUs, for which no line is needed.
+    """Replaces the session of a machine with two GPUs, where this class is not needed.
 
-    `multi_gpu_model` looks for the GPUs here; what it places on them runs elsewhere.
+    `multi_gpu_model` looks for the GPUs here; the ops on them run on other devices.
     """
 
     def list_devices(self):
@@ -82,14 +82,14 @@ def mirrored():
 
 
 def fit_on_towers(data, start, epochs, batch_size):
-    """Fits a model on two devices, each with its part of a batch.
+    """Fits a model on two devices that share each batch.
 
     Args:
         data: (x, y), float32 [n, features] and int32 [n] classes.
         start: [kernel, bias, kernel, bias], float32 arrays.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch of both devices; the last one of an epoch may have
-            fewer, and an odd number.
+        epochs: number of passes over the rows.
+        batch_size: rows of a batch of both devices; the last batch of an epoch may have
+            fewer, also an odd number.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights).
@@ -107,10 +107,11 @@ def fit_on_towers(data, start, epochs, batch_size):
 
 
 def predict_on_towers(x, start, batch_size):
-    """Predicts on two devices.
+    """Predicts on two devices that share each batch.
 
     Args:
-        x: [n, features] float32 array; a batch may be odd, and of one row.
+        x: [n, features] float32 array; a batch may have an odd number of rows, also one
+            row.
         start, batch_size: as for `fit_on_towers`.
 
     Returns:
@@ -143,7 +144,7 @@ def save_the_template(data, start, epochs, batch_size):
         options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
         model.fit(*data, shuffle=False, **options)
         # --- save
-        # Of the template: the file of the parallel model names its slices, too.
+        # Saves the template: the file of the parallel model also contains its slices.
         path = os.path.join(folder, "model.h5")
         template.save_weights(path)
         # --- load
@@ -153,7 +154,7 @@ def save_the_template(data, start, epochs, batch_size):
 
 
 def normalize_on_towers(data, weights, steps):
-    """Trains with batch normalization by the statistics of each device's part.
+    """Trains batch normalization on two devices, each with its own batch statistics.
 
     Args:
         data: (x, y), float32 [n, features] and [n, 1] arrays; n is even, and all rows
@@ -162,7 +163,7 @@ def normalize_on_towers(data, weights, steps):
         steps: number of steps to take.
 
     Returns:
-        ([steps] float32 losses, list of the weights but for the mean and the variance).
+        ([steps] float32 losses, list of the weights without moving mean and variance).
     """
     # --- build
     with tf.Graph().as_default():
@@ -173,13 +174,13 @@ def normalize_on_towers(data, weights, steps):
         # --- fit
         options = {"batch_size": len(data[0]), "epochs": steps, "verbose": 0}
         history = model.fit(*data, shuffle=False, **options)
-        # Both devices move the same mean and variance, whichever comes first.
+        # Both devices update the same moving mean and variance, in any order.
         gamma, beta, _, _, kernel, bias = template.get_weights()
         return told(history)["loss"], [gamma, beta, kernel, bias]
 
 
 def fit_mirrored(data, start, epochs, batch_size):
-    """Fits a model by `MirroredStrategy`, with a copy on each device.
+    """Fits a model with `MirroredStrategy`: one copy of the model on each device.
 
     Args:
         data, start, epochs: as for `fit_on_towers`.
@@ -202,7 +203,7 @@ def fit_mirrored(data, start, epochs, batch_size):
 
 
 def evaluate_mirrored(data, start, batch_size):
-    """Evaluates a model on two devices, and predicts.
+    """Evaluates a model on two devices, then predicts.
 
     Args:
         data, start: as for `fit_mirrored`.
@@ -212,7 +213,7 @@ def evaluate_mirrored(data, start, batch_size):
         ([loss, accuracy] as float32 numbers, [n, classes] probabilities).
 
     Raises:
-        ValueError: n is no multiple of `batch_size`.
+        ValueError: n is not a multiple of `batch_size`.
     """
     # --- build
     with tf.Graph().as_default():
@@ -225,12 +226,12 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a custom loop, with the loss divided by the batch of both devices.
+    """Trains in a custom loop on two devices; divides the loss by the global batch.
 
     Args:
         data, start: as for `fit_on_towers`; n is a multiple of `batch_size`.
         batch_size: rows of a batch of both devices, even.
-        reduction: of the loss, "sum" or "none".
+        reduction: reduction of the loss, "sum" or "none".
 
     Returns:
         ([n / batch_size] float32 losses, list of the weights).
@@ -267,7 +268,7 @@ def own_loop(data, start, batch_size, reduction="sum"):
 
 
 def normalize_mirrored(data, weights, steps, batch_size):
-    """Trains with batch normalization: each device by the statistics of its part.
+    """Trains batch normalization with `MirroredStrategy`: statistics of each device.
 
     Args:
         data, weights: as for `normalize_on_towers`.
@@ -304,7 +305,7 @@ class SyncBatchNormalization(tf.keras.layers.BatchNormalization):
 
 
 def normalize_in_sync(data, weights, steps, batch_size):
-    """Trains with batch normalization by the statistics of the whole batch.
+    """Trains batch normalization with the statistics of the global batch.
 
     Args:
         data, weights, steps, batch_size: as for `normalize_mirrored`.
@@ -325,30 +326,30 @@ def normalize_in_sync(data, weights, steps, batch_size):
 
 
 def input_fn(data, batch_size, repeat=False):
-    """The rows in batches, once or again and again."""
+    """A dataset of batches of the rows, repeated or not."""
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
     return dataset.repeat() if repeat else dataset
 
 
 def estimator_of(start, model_dir):
-    """A compiled model as an estimator, which copies it."""
+    """Makes an estimator from a compiled model; it trains a copy of the model."""
     model = begun(compiled(network(start), metrics=["accuracy"]), start)
     estimator = tf.keras.estimator.model_to_estimator(model, model_dir=model_dir)
     return model, estimator
 
 
 def train_estimator(data, start, batch_size, runs):
-    """Trains in one run or several, each of which resumes from the last checkpoint.
+    """Trains in one or more runs; each run continues where the last one ended.
 
     Args:
         data, start: as for `fit_on_towers`.
-        batch_size: rows of a batch; the last one of the rows may have fewer.
-        runs: list of {"steps": how many} or {"max_steps": up to which step}; each
+        batch_size: rows of a batch; the last batch may have fewer.
+        runs: list of {"steps": number of steps} or {"max_steps": the last step}; each
             begins with the first row.
 
     Returns:
-        (list of the weights in the last checkpoint, the weights of the model that was
-        made an estimator, the steps taken at the end of each run).
+        (list of the weights in the last checkpoint, the weights of the model that the
+        estimator was made from, the steps taken at the end of each run).
     """
     # --- build
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as model_dir:
@@ -364,17 +365,17 @@ def train_estimator(data, start, batch_size, runs):
 
 
 def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=None):
-    """Trains, then evaluates.
+    """Trains a model, then evaluates it on other rows.
 
     Args:
         data, start, batch_size: as for `train_estimator`.
         eval_data: (x, y), like `data`.
-        steps: how many to train.
-        eval_steps: how many batches to evaluate, or None for all.
+        steps: number of training steps.
+        eval_steps: number of batches to evaluate, or None for all.
 
     Returns:
         {"loss", "acc", "global_step"}: float32 numbers and an int. The loss is the mean
-        over batches, whatever their sizes; the accuracy that over rows.
+        over batches, whatever their sizes; the accuracy is the mean over rows.
     """
     # --- build
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as model_dir:
@@ -386,7 +387,7 @@ def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=Non
 
 
 def predict_by_estimator(data, x, start, batch_size, steps):
-    """Trains, then predicts row by row.
+    """Trains a model, then predicts the output of each row.
 
     Args:
         data, start, batch_size, steps: as for `evaluate_estimator`.

@@ -35,7 +35,7 @@ OPTIMIZERS = {
 
 
 def line(start, optimizer):
-    """A compiled dense layer, whose weights are `start`."""
+    """A compiled model of one dense layer, with the weights `start`."""
     features, units = start[0].shape
     layer = tf.keras.layers.Dense(units, input_shape=(features,), name="line")
     model = tf.keras.Sequential([layer])
@@ -45,7 +45,7 @@ def line(start, optimizer):
 
 
 def state(model):
-    """{name: value} of the weights, their slots and the step."""
+    """The weights, their slots and the step as {name: value}."""
     optimizer = model.optimizer
     values = {"iterations": K.get_value(optimizer.iterations)}
     for weight in model.trainable_weights:
@@ -57,7 +57,7 @@ def state(model):
 
 
 def states(model, data, stops):
-    """Fits the model, a step an epoch; its state at each of `stops`."""
+    """Fits the model, one step per epoch, and returns its state at each of `stops`."""
     history, done = {}, 0
     for stop in stops:
         fit_whole(model, data, stop - done)
@@ -66,7 +66,7 @@ def states(model, data, stops):
 
 
 def fit_whole(model, data, epochs, *callbacks):
-    """Fits the model, all rows in a batch; the history."""
+    """Fits the model with all rows in one batch, and returns the history."""
     return model.fit(
         *data,
         batch_size=len(data[0]),
@@ -78,7 +78,7 @@ def fit_whole(model, data, epochs, *callbacks):
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers.
+    """Fits a line with the optimizer of a given name.
 
     Args:
         data: (x, y), float32 arrays [n, features] and [n, units].
@@ -92,7 +92,7 @@ def fit(data, start, optimizer, hyper, stops):
 
     Raises:
         ValueError: a negative `lr`, `decay`, `clipnorm` or `clipvalue`.
-        TypeError: an argument that no optimizer has. In Keras 3: ValueError.
+        TypeError: an unknown argument. In Keras 3: ValueError.
     """
     with tf.Graph().as_default():
         model = line(start, OPTIMIZERS[optimizer](**hyper))
@@ -138,7 +138,7 @@ def fit_at_rates(data, start, rates, momentum=0.0):
     Args:
         data, start: as for `fit`.
         rates: list of numbers.
-        momentum: of gradient descent.
+        momentum: momentum of gradient descent.
 
     Returns:
         ({name: value} in the end, list of the rates that were read before they were
@@ -155,16 +155,15 @@ def fit_at_rates(data, start, rates, momentum=0.0):
 
 
 def rate_by_epoch(data, start, halve_every, epochs):
-    """Halves the learning rate every few epochs, by a callback.
+    """Halves the learning rate every few epochs with `LearningRateScheduler`.
 
     Args:
         data, start: as for `fit`.
         halve_every: number of epochs.
-        epochs: how many there are, of a step each.
+        epochs: number of epochs, each of one step.
 
     Returns:
-        ({name: value} in the end, [epochs] float32 array of the rates that the history
-        knows).
+        ({name: value} in the end, [epochs] float32 array of the rates in the history).
     """
 
     def schedule(epoch, rate):
@@ -178,17 +177,16 @@ def rate_by_epoch(data, start, halve_every, epochs):
 
 
 def reduce_on_plateau(data, start, rate, epochs, **plateau):
-    """Reduces the learning rate if the loss stops falling, by a callback.
+    """Reduces the learning rate when the loss stops falling: `ReduceLROnPlateau`.
 
     Args:
         data, start: as for `fit`.
-        rate: the rate to begin with.
-        epochs: how many there are, of a step each.
+        rate: the initial learning rate.
+        epochs: number of epochs, each of one step.
         **plateau: arguments of `ReduceLROnPlateau`, such as `factor` and `patience`.
 
     Returns:
-        ({name: value} in the end, [epochs] float32 array of the rates that the history
-        knows).
+        ({name: value} in the end, [epochs] float32 array of the rates in the history).
 
     Raises:
         ValueError: a factor of 1 or more.
@@ -201,19 +199,19 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves, by a callback, a learning rate that also decays with every step.
+    """Halves by a callback a learning rate that also decays with every step.
 
     Args:
         data, start: as for `fit`.
-        rate: the rate to begin with.
-        decay: in a step the rate is what the callback has set, divided by
+        rate: the initial learning rate.
+        decay: number; the rate of a step is the rate that the callback set, divided by
             1 + decay * step.
         halve_every: number of epochs.
-        epochs: how many there are, of a step each.
+        epochs: number of epochs, each of one step.
 
     Returns:
-        ({name: value} in the end, [epochs] float32 array of the rates that the history
-        knows: what the callback has set, not divided).
+        ({name: value} in the end, [epochs] float32 array of the rates in the history:
+        those that the callback set, not divided).
     """
 
     def schedule(epoch, rate):
@@ -227,7 +225,7 @@ def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
 
 
 def fit_from_step(data, start, step, rate, decay, stops):
-    """Fits a line by Adam from a step count other than 0.
+    """Fits a line with Adam, whose step count starts at a given number.
 
     Args:
         data, start, stops: as for `fit`.
@@ -244,7 +242,7 @@ def fit_from_step(data, start, step, rate, decay, stops):
 
 
 def rebuild(data, start, optimizer, config, stops):
-    """Fits a line by an optimizer that is made from its configuration.
+    """Fits a line with an optimizer that is rebuilt from its configuration.
 
     Args:
         data, start, optimizer, stops: as for `fit`.
@@ -276,7 +274,7 @@ def resume(data, start, saved, stops):
         # --- build
         model = line(start, tf.keras.optimizers.Adam())
         # --- restore
-        model._make_train_function()  # the slots are made with it
+        model._make_train_function()  # creates the slots
         model.optimizer.set_weights(saved)
         # --- run
         history = states(model, data, stops)
@@ -308,7 +306,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def apply_gradients(data, start, rate, clipnorm, steps):
-    """Computes gradients itself and applies them, without the optimizer's clipping.
+    """Computes gradients in user code and applies them, without clipping.
 
     Args:
         data, start: as for `fit`.
@@ -338,7 +336,7 @@ def apply_gradients(data, start, rate, clipnorm, steps):
 
 
 def train_by_function(data, start, optimizer, hyper, steps):
-    """Trains by a custom training function, without `compile`.
+    """Trains with a custom loss and training function, without `fit`.
 
     Args:
         data, start, optimizer, hyper: as for `fit`.
@@ -362,7 +360,7 @@ def train_by_function(data, start, optimizer, hyper, steps):
 
 
 class DecayedMomentum(tf.keras.optimizers.Optimizer):
-    """Momentum, and weights that shrink apart from the loss."""
+    """Momentum with decoupled weight decay."""
 
     def __init__(self, lr, momentum, shrink, name="DecayedMomentum", **kwargs):
         super(DecayedMomentum, self).__init__(name, **kwargs)
@@ -391,7 +389,7 @@ class DecayedMomentum(tf.keras.optimizers.Optimizer):
 
 
 def own_optimizer(data, start, rate, momentum, shrink, stops):
-    """Fits a line by a custom optimizer: momentum with weight decay.
+    """Fits a line with a custom optimizer: momentum with decoupled weight decay.
 
     Args:
         data, start, stops: as for `fit`.
@@ -407,7 +405,7 @@ def own_optimizer(data, start, rate, momentum, shrink, stops):
 
 
 def fit_by_tf_train(data, start, rate, steps):
-    """Compiles a model with an optimizer of `tf.train`, which Keras wraps.
+    """Fits a Keras model with `tf.train.AdamOptimizer`.
 
     Args:
         data, start: as for `fit`.

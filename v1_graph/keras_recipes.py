@@ -32,7 +32,7 @@ layers = tf.keras.layers
 
 
 def stack(start, last=None, **options):
-    """A model of dense layers, whose weights are `start`."""
+    """A model of dense layers, with the weights `start`."""
     model = tf.keras.Sequential([layers.Input(start[0].shape[:1])])
     for kernel in start[:-2:2]:
         model.add(layers.Dense(kernel.shape[1], activation="tanh", **options))
@@ -42,12 +42,12 @@ def stack(start, last=None, **options):
 
 
 def told(history):
-    """[epochs] float32 array of the losses that `fit` returned."""
+    """The losses in the history of `fit`: an [epochs] float32 array."""
     return np.float32(history.history["loss"])
 
 
 def wasserstein(y_true, y_pred):
-    """The mean of what a critic says, by the sign of the label."""
+    """The Wasserstein loss of a critic: the mean of label * score, for labels ±1."""
     return K.mean(y_true * y_pred)
 
 
@@ -57,7 +57,7 @@ def clip_critic(batches, start, rate, limit):
     Args:
         batches: list of pairs of [n, features] float32 arrays: real rows, generated
             rows.
-        start: [kernel, bias] of a layer and of a last one, of one unit.
+        start: [kernel, bias] of a hidden layer and of an output layer, of one unit.
         rate: learning rate of RMSprop.
         limit: number; weights are clipped to [-`limit`, `limit`].
 
@@ -83,7 +83,7 @@ def clip_critic(batches, start, rate, limit):
 
 
 class Between(tf.keras.constraints.Constraint):
-    """Keeps numbers between two others."""
+    """Clips weights to [low, high]."""
 
     def __init__(self, low, high):
         self.low, self.high = low, high
@@ -96,11 +96,11 @@ class Between(tf.keras.constraints.Constraint):
 
 
 def fit_constrained(data, start, low, high, epochs, rate=0.25):
-    """Fits kernels that a custom constraint keeps between two numbers.
+    """Fits a model with a custom constraint that clips its kernels to [low, high].
 
     Args:
-        data: (x [n, features], y [n, units]) float32 arrays, all of them a batch.
-        start: [kernel, bias] of a layer and of a last one.
+        data: (x [n, features], y [n, units]) float32 arrays, all rows in one batch.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         low, high: the numbers.
         epochs: number of epochs, each of one step.
         rate: learning rate of gradient descent.
@@ -117,7 +117,7 @@ def fit_constrained(data, start, low, high, epochs, rate=0.25):
 
 
 class SpectralDense(layers.Dense):
-    """A dense layer whose kernel is divided by about its largest singular value."""
+    """A dense layer with spectral normalization: one power iteration step per call."""
 
     def build(self, input_shape):
         super(SpectralDense, self).build(input_shape)
@@ -133,7 +133,7 @@ class SpectralDense(layers.Dense):
 
 
 def normalize_spectrally(data, start, epochs, rate=0.25):
-    """Fits layers whose kernels are divided by their largest singular value.
+    """Fits dense layers with spectral normalization.
 
     Args:
         data: as for `fit_constrained`.
@@ -165,7 +165,7 @@ def normalize_spectrally(data, start, epochs, rate=0.25):
 
 
 class Reversal(layers.Layer):
-    """Hands on what it gets, and the gradient the other way round."""
+    """Returns its inputs, and multiplies the gradient by -strength."""
 
     made = 0
 
@@ -174,7 +174,7 @@ class Reversal(layers.Layer):
         self.strength = strength
 
     def call(self, x):
-        Reversal.made += 1  # a name is registered once
+        Reversal.made += 1  # a name can be registered only once
         name = "Reversal%d" % Reversal.made
         strength = self.strength
 
@@ -187,13 +187,13 @@ class Reversal(layers.Layer):
 
 
 def adapt(data, start, strength, epochs, batch_size, rate=0.25):
-    """Fits domain-adversarial features by gradient reversal.
+    """Trains a domain-adversarial network with a gradient reversal layer.
 
     Args:
         data: (x [n, features] float32, classes [n] int32, domains [n] int32) arrays.
         start: [kernel, bias] of the features, of the classes and of the domains.
-        strength: what the reversed gradient is multiplied by.
-        epochs, batch_size: how many epochs, and rows in a batch.
+        strength: factor of the reversed gradient.
+        epochs, batch_size: number of epochs, and of rows in a batch.
         rate: learning rate of gradient descent.
 
     Returns:
@@ -219,7 +219,7 @@ def adapt(data, start, strength, epochs, batch_size, rate=0.25):
 
 
 class Scaled(layers.Layer):
-    """Vectors of length one, times a trained number for each channel."""
+    """Scales vectors of the last axis to length 1, times a weight per channel."""
 
     def __init__(self, scale, **kwargs):
         super(Scaled, self).__init__(**kwargs)
@@ -235,11 +235,11 @@ class Scaled(layers.Layer):
 
 
 def fit_scales(data, start, scale, epochs, rate=0.25):
-    """Fits a custom layer whose weight was a variable: L2 normalization of SSD.
+    """Fits a custom layer with a trained scale: the L2 normalization of SSD.
 
     Args:
-        data: (x [n, features], y [n, units]) float32 arrays, all of them a batch.
-        start: [kernel, bias] of the layer in front.
+        data: (x [n, features], y [n, units]) float32 arrays, all rows in one batch.
+        start: [kernel, bias] of the dense layer before it.
         scale: number, the initial value of the weight.
         epochs: number of epochs, each of one step.
         rate: learning rate of gradient descent.
@@ -259,17 +259,17 @@ def fit_scales(data, start, scale, epochs, rate=0.25):
 
 
 def renormalize(batches, x, weights, clipping, momentum):
-    """Normalizes batches by batch renormalization: `renorm=True`.
+    """Applies batch renormalization (`renorm=True`) in training and in inference.
 
     Args:
         batches: list of [n, features] float arrays, to train on.
         x: [n, features] float array, to normalize in the end.
         weights: [gamma, beta], each [features].
         clipping: dict of "rmin", "rmax" and "dmax".
-        momentum: of all moving statistics.
+        momentum: momentum of all moving statistics.
 
     Returns:
-        (list of the normalized batches, `x` as normalized at the end, list of the
+        (list of the normalized batches, `x`, normalized at the end, list of the
         weights: gamma, beta, moving mean, variance and deviation, then `renorm_mean`
         and `renorm_stddev`).
     """
@@ -289,7 +289,7 @@ def renormalize(batches, x, weights, clipping, momentum):
 
 
 class WarmUp(tf.keras.callbacks.Callback):
-    """Lets the rate rise with every batch, until so many epochs are over."""
+    """Raises the learning rate with every batch, for a number of epochs: warm-up."""
 
     def __init__(self, rate, epochs):
         super(WarmUp, self).__init__()
@@ -303,14 +303,14 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 def warm_up(data, start, rate, rising, epochs, batch_size):
-    """Fits with a learning rate that a callback raises with every batch: warm-up.
+    """Fits a model with learning rate warm-up: a callback raises the rate per batch.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         rate: learning rate of gradient descent after the warm-up.
         rising: number of epochs of the warm-up.
-        epochs, batch_size: how many epochs, and rows in a batch.
+        epochs, batch_size: number of epochs, and of rows in a batch.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -325,7 +325,7 @@ def warm_up(data, start, rate, rising, epochs, batch_size):
 
 
 def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
-    """Fits a model whose kernels get a penalty after it was built.
+    """Adds an L2 penalty to the kernels of a built model, then fits it.
 
     Args:
         data, start: as for `fit_constrained`.
@@ -341,7 +341,7 @@ def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
         # --- penalize
         for layer in pretrained.layers:
             layer.kernel_regularizer = tf.keras.regularizers.l2(penalty)
-        # Only a model that is made of its configuration heeds it.
+        # Only a model that is rebuilt from its configuration uses the penalty.
         model = tf.keras.models.model_from_json(pretrained.to_json())
         model.set_weights(pretrained.get_weights())
         # --- train
@@ -352,12 +352,12 @@ def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
 
 
 def fit_by_layers(data, start, rates, momentum, steps):
-    """Fits layers at different learning rates.
+    """Fits a model with a learning rate for each layer.
 
     Args:
         data, start: as for `fit_constrained`.
-        rates: of the first and of the last layer.
-        momentum: of both.
+        rates: learning rates of the first and of the last layer.
+        momentum: momentum of both layers.
         steps: number of steps, each on all rows.
 
     Returns:
@@ -380,12 +380,13 @@ def fit_by_layers(data, start, rates, momentum, steps):
 
 
 def train_actor(states, actor, critic, rate):
-    """Trains an actor by the gradient of its critic: a step of DDPG.
+    """Trains a DDPG actor with the gradient of the critic's value for its actions.
 
     Args:
         states: list of [n, features] float32 arrays, one for each step.
-        actor: [kernel, bias] of a layer and of the actions, of `tanh`.
-        critic: [kernel, bias] of a layer on states and actions, and of the value.
+        actor: [kernel, bias] of a hidden layer and of the `tanh` layer of actions.
+        critic: [kernel, bias] of a hidden layer for states and actions, and of the
+            value's layer.
         rate: learning rate of Adam.
 
     Returns:
@@ -416,12 +417,12 @@ def train_actor(states, actor, critic, rate):
 
 
 def reinforce(episodes, start, rate, discount):
-    """Trains a policy by the discounted returns of its actions: REINFORCE.
+    """Trains a policy with the discounted returns of its actions: REINFORCE.
 
     Args:
         episodes: list of (states [n, features] float32, actions [n] int32, rewards [n]
             float32) arrays.
-        start: [kernel, bias] of a layer and of the actions, of `softmax`.
+        start: [kernel, bias] of a hidden layer and of the `softmax` layer of actions.
         rate: learning rate of Adam.
         discount: number, the discount factor of the returns.
 
@@ -448,7 +449,7 @@ def reinforce(episodes, start, rate, discount):
 
 
 def discounted(rewards, discount):
-    """What each step brought in the end, with a mean of 0 and a deviation of 1."""
+    """The discounted returns of the steps, scaled to mean 0 and deviation 1."""
     returns, later = np.zeros(len(rewards)), 0.0
     for step in reversed(range(len(rewards))):
         returns[step] = later = rewards[step] + discount * later
@@ -456,12 +457,13 @@ def discounted(rewards, discount):
 
 
 def learn_by_target(memory, start, rate, discount, every):
-    """Trains a Q-network by a target network, which is copied now and then: DQN.
+    """Trains a Q-network with a target network that is updated every few steps: DQN.
 
     Args:
         memory: list of (states [n, features] float32, actions [n] int32, rewards [n]
-            float32, next states [n, features] float32, whether it ended [n] bool).
-        start: [kernel, bias] of a layer and of the values of the actions.
+            float32, next states [n, features] float32, whether the episode ended [n]
+            bool).
+        start: [kernel, bias] of a hidden layer and of the layer of action values.
         rate: learning rate of Adam.
         discount: number, the discount factor of the next state's value.
         every: number of steps between two copies.
@@ -534,7 +536,7 @@ def decode(sources, first, length, start):
 
 
 def begin_at_states(pieces, weights, states):
-    """Reads piece by piece with a stateful LSTM from given initial states.
+    """Runs a stateful LSTM piece by piece, from given initial states.
 
     Args:
         pieces: list of [batch, steps, features] float arrays.
@@ -559,12 +561,12 @@ def begin_at_states(pieces, weights, states):
 
 
 def read_both_ways(pieces, weights):
-    """Reads piece by piece with a stateful bidirectional LSTM.
+    """Runs a stateful bidirectional LSTM piece by piece.
 
     Args:
         pieces: list of [batch, steps, features] float arrays.
-        weights: [kernel, recurrent kernel, bias] of the LSTM that reads forwards, then
-            of the other one.
+        weights: [kernel, recurrent kernel, bias] of the forward LSTM, then of the
+            backward LSTM.
 
     Returns:
         List of the last outputs, [batch, 2 * units] each.
@@ -578,7 +580,7 @@ def read_both_ways(pieces, weights):
 
 
 class Summing(layers.Layer):
-    """A cell that puts out the sum of its state."""
+    """RNN cell whose output is the sum of its state."""
 
     def __init__(self, units, **kwargs):
         super(Summing, self).__init__(**kwargs)
@@ -596,7 +598,7 @@ class Summing(layers.Layer):
 
 
 def read_padded(x, weights):
-    """Reads padded sequences by a custom cell whose output is not its state.
+    """Runs a custom RNN cell, whose output is not its state, on padded sequences.
 
     Args:
         x: [batch, steps, features] float array; a step of zeros is padding.
@@ -616,7 +618,7 @@ def read_padded(x, weights):
 
 
 def number_words(texts, most, unknown, length):
-    """Maps words of texts to ids, the most frequent first, and pads in front.
+    """Maps words to ids, the most frequent first, and pads in front: `Tokenizer`.
 
     Args:
         texts: list of texts.
@@ -636,7 +638,7 @@ def number_words(texts, most, unknown, length):
 
 
 class Confusion(tf.keras.callbacks.Callback):
-    """Counts after each epoch which class was taken for which."""
+    """Computes a confusion matrix after each epoch."""
 
     def __init__(self, x, labels, classes):
         super(Confusion, self).__init__()
@@ -649,12 +651,12 @@ class Confusion(tf.keras.callbacks.Callback):
 
 
 def confuse(data, held_out, start, epochs, rate=0.25):
-    """Fits classes, and computes a confusion matrix after each epoch.
+    """Fits a classifier, and computes a confusion matrix after each epoch.
 
     Args:
         data: (x [n, features] float32, labels [n] int32) arrays.
         held_out: arrays of the same kind, for the confusion matrix.
-        start: [kernel, bias] of a layer and of a last one.
+        start: [kernel, bias] of a hidden layer and of an output layer.
         epochs: number of epochs, each of one step.
         rate: learning rate of gradient descent.
 
@@ -672,7 +674,7 @@ def confuse(data, held_out, start, epochs, rate=0.25):
 
 
 def standardize(images, others):
-    """Standardizes images by the channels' mean and deviation in other images.
+    """Standardizes images with the channel means and deviations of other images.
 
     Args:
         images: [n, height, width, channels] float32 array, from which mean and
@@ -690,7 +692,7 @@ def standardize(images, others):
 
 
 def preprocess(images):
-    """Preprocesses images for the pretrained networks, in all three modes.
+    """Preprocesses images for pretrained networks, in the modes caffe, tf and torch.
 
     Args:
         images: [n, height, width, 3] float32 array in [0, 255], red first.
@@ -710,7 +712,7 @@ def preprocess(images):
 
 
 class Tied(layers.Layer):
-    """A dense layer whose kernel is that of another one, transposed."""
+    """A dense layer that uses the transposed kernel of another layer."""
 
     def __init__(self, tied_to, **kwargs):
         super(Tied, self).__init__(**kwargs)
@@ -726,7 +728,7 @@ class Tied(layers.Layer):
 
 
 def tie_weights(rows, start, epochs, batch_size, rate=0.25):
-    """Fits an autoencoder whose decoder uses the encoder's kernel, transposed.
+    """Fits an autoencoder whose decoder uses the encoder's transposed kernel.
 
     Args:
         rows: [n, features] float32 array.

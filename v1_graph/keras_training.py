@@ -32,7 +32,7 @@ K = tf.keras.backend
 
 
 def network(start, loss="sparse_categorical_crossentropy", metrics=(), rate=0.25):
-    """A compiled network of two layers, whose weights are `start`."""
+    """A compiled network of two dense layers, with the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     model = tf.keras.Sequential()
     model.add(tf.keras.layers.Dense(hidden, "relu", input_shape=(features,)))
@@ -45,18 +45,18 @@ def network(start, loss="sparse_categorical_crossentropy", metrics=(), rate=0.25
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def fit_arrays(data, start, epochs, batch_size, share=0.25):
-    """Fits arrays, and validates on their last rows.
+    """Fits a model to arrays, and validates on their last rows: `validation_split`.
 
     Args:
         data: (x, y), float32 [n, features] and int32 [n] classes.
         start: [kernel, bias, kernel, bias], float32 arrays.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        epochs: number of passes over the rows.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
         share: share of the rows, from the end, for validation.
 
     Returns:
@@ -76,7 +76,7 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits the batches of a generator, and validates on those of another.
+    """Fits a model to a generator's batches; validates on another generator's.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
@@ -110,7 +110,7 @@ def fit_generator(data, start, epochs, batch_size):
 
 
 class Batches(tf.keras.utils.Sequence):
-    """Batches of rows, which are shuffled before each epoch if there is a seed."""
+    """A `Sequence` of batches; with a seed, it shuffles the rows before each epoch."""
 
     def __init__(self, data, batch_size, seed=None):
         self.data, self.batch_size = data, batch_size
@@ -131,13 +131,13 @@ class Batches(tf.keras.utils.Sequence):
 
 
 def fit_sequence(data, start, validation, epochs, batch_size, seed):
-    """Fits a Sequence that shuffles its rows, and validates on another one.
+    """Fits a model to a `Sequence` that shuffles its rows; validates on another one.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
         validation: (x, y), like `data`.
-        batch_size: rows of a batch; the last one may have fewer.
-        seed: of the order of the rows, which the Sequence draws itself.
+        batch_size: rows of a batch; the last batch may have fewer.
+        seed: seed of the order of the rows, which the Sequence draws itself.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights, the loss
@@ -159,11 +159,11 @@ def fit_sequence(data, start, validation, epochs, batch_size, seed):
 
 
 def fit_frozen(data, start, epochs, batch_size, weight=0.01):
-    """Fits the last layer alone: the first one is frozen, and has a penalty.
+    """Fits the last layer of a model whose first layer is frozen and has a penalty.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
-        weight: of the penalty on the frozen kernel, which the losses contain.
+        weight: weight of the penalty on the frozen kernel, which the losses contain.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights).
@@ -191,11 +191,11 @@ def fit_frozen(data, start, epochs, batch_size, weight=0.01):
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):
-    """Fits a dataset that repeats, with a number of steps per epoch.
+    """Fits a model to a repeated dataset with `steps_per_epoch`.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
-        batch_size: rows of a batch; the last one of the rows may have fewer.
+        batch_size: rows of a batch; the last batch may have fewer.
         steps: steps per epoch.
 
     Returns:
@@ -210,7 +210,7 @@ def fit_dataset(data, start, epochs, batch_size, steps):
 
 
 def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
-    """Fits rows with sample weights and class weights.
+    """Fits a model with sample weights and class weights.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -238,7 +238,7 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
 
 
 class EventLog(tf.keras.callbacks.Callback):
-    """When validation runs, and what the logs of an epoch have, in their order."""
+    """Records when validation runs, and the names in the logs of an epoch."""
 
     def __init__(self):
         super().__init__()
@@ -252,21 +252,21 @@ class EventLog(tf.keras.callbacks.Callback):
 
 
 def fit_named(data, start, validation, epochs, batch_size, share=0.25):
-    """Fits two inputs and two outputs by their names, and logs by a callback.
+    """Fits a model with named inputs and outputs; a callback records its logs.
 
     Args:
         data: ({"left": [n, features], "right": [n, others]}, {"kind": [n], "score": [n,
-            1]}), float32 arrays but for the int32 classes of "kind".
+            1]}), float32 arrays, except for the int32 classes of "kind".
         start: [kernel, bias] of the hidden layer, of "kind" and of "score", in a list.
-        validation: like `data`; a batch at most.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        validation: like `data`; at most one batch.
+        epochs: number of passes over the rows.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
         share: weight of the loss of "score".
 
     Returns:
-        (list of ["validation"], where it begins, and of the keys of the logs of each
-        epoch; {key: [epochs] float32 array} of the history; list of the weights). A
-        loss of an output is the mean over batches, not over rows.
+        (list of ["validation"], where validation begins, and of the keys of the logs of
+        each epoch; {key: [epochs] float32 array} of the history; list of the weights).
+        A loss of an output is the mean over batches, not over rows.
     """
     layers, log = tf.keras.layers, EventLog()
     with tf.Graph().as_default():
@@ -298,14 +298,14 @@ def fit_named(data, start, validation, epochs, batch_size, share=0.25):
 
 
 def fit_padded(data, start, epochs, batch_size):
-    """Fits a class for each step of masked, padded sequences.
+    """Fits a model that classifies each step of padded, masked sequences.
 
     Args:
         data: (x, y), float32 [n, steps, features], 0 where there is padding, and int32
             [n, steps] classes.
         start: [kernel, bias], float32 arrays.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        epochs: number of passes over the rows.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights).
@@ -330,11 +330,11 @@ def fit_padded(data, start, epochs, batch_size):
 
 
 def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
-    """Fits rows in the order that NumPy's seeded generator gives.
+    """Fits a model to rows in the order of NumPy's seeded generator.
 
     Args:
         data, start, epochs, batch_size, share: as for `fit_arrays`.
-        seed: of NumPy's global generator.
+        seed: seed of NumPy's global generator.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights).
@@ -348,7 +348,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
 
 
 def plain_loop(data, start, epochs, batch_size):
-    """Trains as `fit` does, step by step: losses and accuracies of the epochs.
+    """Trains in a custom loop, with the losses and accuracies that `fit` logs.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -364,7 +364,7 @@ def plain_loop(data, start, epochs, batch_size):
 
 
 def train_on_batches(data, start, batch_size, steps):
-    """Trains by `train_on_batch`, and tests every second batch by `test_on_batch`.
+    """Trains with `train_on_batch`; calls `test_on_batch` after every second batch.
 
     Args:
         data, start, batch_size: as for `fit_arrays`.
@@ -386,7 +386,7 @@ def train_on_batches(data, start, batch_size, steps):
 
 
 def train_gan(data, noise, starts, rate=0.25):
-    """Trains a GAN whose discriminator is frozen in the model of both parts.
+    """Trains a GAN: its discriminator is frozen in the combined model.
 
     Args:
         data: [steps, n, features] float32 array, the real rows of each step.
@@ -404,7 +404,7 @@ def train_gan(data, noise, starts, rate=0.25):
         generator = tf.keras.Sequential()
         generator.add(tf.keras.layers.Dense(features, "tanh", input_shape=(size,)))
         discriminator = network(starts[1], "binary_crossentropy", rate=rate)
-        # What is frozen is read by `compile`: here, and not above.
+        # `compile` reads which layers are frozen: freeze here, and not above.
         discriminator.trainable = False
         z = tf.keras.layers.Input((size,))
         gan = tf.keras.Model(z, discriminator(generator(z)))
@@ -425,7 +425,7 @@ def train_gan(data, noise, starts, rate=0.25):
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Evaluates a model: its loss and metrics, with their names.
+    """Evaluates a model: names and values of its loss and metrics.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y may be [n, 1].
@@ -443,11 +443,11 @@ def evaluate(data, start, batch_size, metrics):
 
 
 def predict_classes(x, start, batch_size):
-    """Predicts classes and their probabilities by a Sequential model.
+    """Predicts classes and probabilities with a `Sequential` model.
 
     Args:
         x: float32 [n, features].
-        start: as for `fit_arrays`; of one unit, the classes are 0 and 1.
+        start: as for `fit_arrays`; with one unit, the classes are 0 and 1.
         batch_size: rows of a batch.
 
     Returns:
@@ -480,12 +480,12 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
-    """Stops early by the validation loss, and restores the best weights.
+    """Stops training early on the validation loss, and restores the best weights.
 
     Args:
         data, start: as for `fit_arrays`.
         validation: (x, y), like `data`.
-        epochs: number of epochs at most, each of one step.
+        epochs: largest number of epochs, each of one step.
         rate: learning rate of gradient descent.
         **stopping: arguments of `EarlyStopping`, such as `patience` and `min_delta`.
 
@@ -545,7 +545,7 @@ def keep_the_best(data, start, validation, epochs, rate=0.25):
 
 
 class BatchLog(tf.keras.callbacks.Callback):
-    """What `logs` has after each batch."""
+    """Records the logs of each batch and the loss of each epoch."""
 
     def __init__(self):
         super(BatchLog, self).__init__()
@@ -560,7 +560,7 @@ class BatchLog(tf.keras.callbacks.Callback):
 
 
 def log_batches(data, start, epochs, batch_size):
-    """Logs the loss and the size of each batch by a callback.
+    """Records the loss and the size of each batch with a callback.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -592,7 +592,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """Evaluates a metric that is a function: its mean over batches of any size.
+    """Evaluates a function as a metric: its mean over batches, whatever their sizes.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y is float32 [n, 1].

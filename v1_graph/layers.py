@@ -18,11 +18,11 @@ __all__ = [
 
 
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
-    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+    """Makes a stack of dense layers with ReLU, named `dense`, `dense_1`, ….
 
     Args:
         units: list of the layers' sizes.
-        use_bias: whether the layers have one.
+        use_bias: whether the layers add a bias.
         scale: weight of an l2 penalty on the kernels, or None.
         name: scope of the variables `dense/kernel`, `dense/bias`, `dense_1/kernel`, …
 
@@ -31,7 +31,8 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
         the penalty, a scalar.
 
     Raises:
-        ValueError: of the callable: no rank of 2 or more, or unknown features.
+        ValueError: in a call: the rank is below 2, or the number of features is
+            unknown.
     """
 
     def dense_layers(x):
@@ -46,7 +47,8 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
                 kernel_regularizer=scale and (lambda w: scale * tf.nn.l2_loss(w)),
             )
         # --- penalty
-        # Collected once, when the kernel is made, although the layers are called again.
+        # The penalty is added once, when the kernel is made, even if layers are called
+        # again.
         scope = tf.get_variable_scope().name
         penalties = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES, scope + "/")
         return x, tf.add_n(penalties or [tf.zeros([], x.dtype)])
@@ -55,12 +57,12 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
-    """Makes a convolution over time.
+    """Makes a 1-D convolution over time.
 
     Args:
         filters: number of output channels.
-        size: of the kernel.
-        stride: step between outputs; 1 where `dilation` is not.
+        size: size of the kernel.
+        stride: step between outputs; 1 if `dilation` is not 1.
         padding: "valid" or "same".
         dilation: step between the inputs of one output.
         name: scope of the variables `kernel` and `bias`.
@@ -89,7 +91,7 @@ def make_conv2d(
     use_bias=True,
     name="conv2d",
 ):
-    """Makes a convolution over images.
+    """Makes a 2-D convolution over images.
 
     Args:
         filters: number of output channels.
@@ -97,7 +99,7 @@ def make_conv2d(
         strides: (down, right) between outputs.
         padding: "valid" or "same".
         activation: name of a function of `tf.nn`, or None.
-        use_bias: whether there is one.
+        use_bias: whether to add a bias.
         name: scope of the variables `kernel` and `bias`.
 
     Returns:
@@ -105,8 +107,8 @@ def make_conv2d(
         height, new width, filters].
 
     Raises:
-        ValueError: another padding; of the callable: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; in a call: the input does not have four dimensions,
+            or unknown channels.
     """
     return tf.layers.Conv2D(
         filters,
@@ -123,7 +125,7 @@ def make_conv2d(
 def make_conv2d_transpose(
     filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
 ):
-    """Makes a transposed convolution, which enlarges images.
+    """Makes a transposed 2-D convolution, which enlarges images.
 
     Args:
         filters: number of output channels.
@@ -149,14 +151,14 @@ def make_conv2d_transpose(
 def make_separable_conv2d(
     filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
 ):
-    """Makes a convolution of every channel on its own, and one that mixes them.
+    """Makes a separable 2-D convolution: depthwise, then pointwise.
 
     Args:
         filters: number of output channels.
         size: (height, width) of the kernel.
         strides: (down, right) between outputs, both the same.
         padding: "valid" or "same".
-        multiplier: how many channels the first one makes of each.
+        multiplier: number of depthwise outputs for each channel.
         name: scope of the variables `depthwise_kernel`, `pointwise_kernel` and `bias`.
 
     Returns:
@@ -176,12 +178,12 @@ def make_separable_conv2d(
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
-    """Pools images by the maximum and by the average, and flattens the first.
+    """Pools images by maximum and by average, and flattens the maxima.
 
     Args:
         x: [batch, height, width, channels] float tensor.
-        size: of the windows, a number.
-        strides: between windows, a number.
+        size: size of the windows, a number.
+        strides: step between windows, a number.
         padding: "valid" or "same".
 
     Returns:
@@ -193,45 +195,45 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 
 
 def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
-    """Sets a share of the elements to zero in training, and scales the others up.
+    """Applies dropout in training: zeroes random elements, and scales up the others.
 
     Args:
         x: float array.
         rate: the share, in [0, 1).
-        seed: of the op; that of the graph is 7.
+        seed: seed of the op; the seed of the graph is 7.
         training: whether to drop anything.
-        noise_shape: list, 1 where a draw is for all, None for the size that x has; or
-            None for a draw of every element.
-        draws: how often to do it.
+        noise_shape: list with 1 for an axis that shares its draws, None for the size of
+            x; or None to draw for every element.
+        draws: number of draws.
 
     Returns:
         List of arrays like x.
 
     Raises:
-        ValueError: a rate outside of [0, 1).
+        ValueError: a rate outside [0, 1).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
-        # Without `training` nothing is dropped: the default is False.
+        # The default of `training` is False: nothing would be dropped.
         y = tf.layers.dropout(tf.constant(x), rate, noise_shape, seed, training)
         # --- run
         return [sess.run(y) for _ in range(draws)]
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number.
+    """Makes an embedding: a table of vectors that are looked up by id.
 
     Args:
         classes: number of rows.
-        size: of a vector.
+        size: size of a vector.
         name: scope of the variable `table`.
 
     Returns:
         Callable from an int tensor of any shape to float32 [..., size].
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
+        tf.errors.InvalidArgumentError: in a call, on a CPU: no such row.
     """
 
     def embedding(ids):
@@ -245,12 +247,12 @@ def make_embedding(classes, size, name="embedding"):
 def make_batch_norm(
     momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
 ):
-    """Makes batch normalization, with its updates remembered or forgotten.
+    """Makes batch normalization, with or without updates of its moving statistics.
 
     Args:
         momentum: share of the moving statistics that an update keeps.
         epsilon: added to the variance.
-        fused: whether one kernel does it all, in float32; only for four dimensions.
+        fused: whether to use the fused kernel: float32 and four dimensions only.
         update: whether training updates the moving statistics.
         name: scope of the variables `batch_normalization/gamma`, `…/beta`,
             `…/moving_mean` and `…/moving_variance`.
@@ -260,11 +262,12 @@ def make_batch_norm(
         of the same shape.
 
     Raises:
-        TypeError: of the callable: `fused` and float64.
+        TypeError: in a call: `fused` and float64.
     """
 
     def batch_norm(x, training):
-        # The default of `fused` is None: whatever has four dimensions is fused.
+        # The default of `fused` is None: inputs of four dimensions use the fused
+        # kernel.
         y = tf.layers.batch_normalization(
             x, momentum=momentum, epsilon=epsilon, training=training, fused=fused
         )
@@ -279,7 +282,7 @@ def make_batch_norm(
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
-    """Makes layer normalization, over all axes of an example and not just the last.
+    """Makes layer normalization over all axes of an example, not only the last one.
 
     Args:
         begin_axis: first of the axes to normalize over.
@@ -289,7 +292,7 @@ def make_layer_norm(begin_axis=1, name="normalized"):
         Callable from a [batch, ..., channels] float tensor to one of the same shape.
 
     Raises:
-        ValueError: of the callable: an axis that there is not, or unknown channels.
+        ValueError: in a call: an axis that does not exist, or unknown channels.
     """
 
     def layer_norm(x):
@@ -307,16 +310,16 @@ def train(images, labels, steps, rate=0.125, update=True):
     Args:
         images: [n, height, width, channels] float array.
         labels: [n] int array, classes below 3.
-        steps: how many steps to take, all on the same images.
+        steps: number of steps, all on the same images.
         rate: learning rate.
-        update: whether the moving statistics are updated: forgotten often enough.
+        update: whether to run the updates of the moving statistics, often forgotten.
 
     Returns:
         dict with the `losses` before every step, and the `variables` by name and the
         `logits` of inference in the end.
 
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
+        tf.errors.InvalidArgumentError: a label is not a class.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model

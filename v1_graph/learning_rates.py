@@ -18,14 +18,14 @@ __all__ = [
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by `decay_rate` every `decay_steps` steps.
+    """Multiplies the learning rate by `decay_rate` every `decay_steps` steps.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps.
         decay_rate: factor, a number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
+        staircase: whether the rate changes only after whole `decay_steps`.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -38,14 +38,14 @@ def exponential_decay(
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
+    """Multiplies the learning rate by exp(-decay_rate) every `decay_steps` steps.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps.
         decay_rate: negated exponent, a float number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
+        staircase: whether the rate changes only after whole `decay_steps`.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -58,14 +58,14 @@ def natural_exp_decay(
 def inverse_time_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Divides the rate by 1 + decay_rate * global_step / decay_steps.
+    """Divides the learning rate by 1 + decay_rate * global_step / decay_steps.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps.
         decay_rate: what `decay_steps` steps add to the divisor, a number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
+        staircase: whether the rate changes only after whole `decay_steps`.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -83,7 +83,7 @@ def polynomial_decay(
     power=1.0,
     cycle=False,
 ):
-    """Lets the rate fall to `end_learning_rate` by a power of the steps that are left.
+    """Lowers the learning rate to `end_learning_rate` along a polynomial.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
@@ -103,13 +103,13 @@ def polynomial_decay(
 
 
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
-    """Lets the rate fall to `alpha` of itself along half a cosine wave.
+    """Lowers the learning rate to `alpha` times itself along half a cosine wave.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps, after which the rate stays.
-        alpha: share of the rate that is left in the end.
+        alpha: share of the rate that remains in the end.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -120,15 +120,15 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
 ):
-    """Repeats `cosine_decay`, each period longer and lower than the one before.
+    """Repeats `cosine_decay`: a period is `t_mul` times as long, `m_mul` as high.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         first_decay_steps: number of steps of the first period.
-        t_mul: how many times as long as the one before a period is.
-        m_mul: how many times as high as the one before a period begins.
-        alpha: share of the rate that is left at the end of a period.
+        t_mul: length of a period, divided by that of the period before.
+        m_mul: initial rate of a period, divided by that of the period before.
+        alpha: share of the rate that remains at the end of a period.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -141,13 +141,13 @@ def cosine_decay_restarts(
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
 ):
-    """Multiplies a straight line and a cosine wave.
+    """Lowers the learning rate along a straight line times a cosine wave.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps, after which the rate stays.
-        num_periods: how many whole waves there are.
+        num_periods: number of cosine waves in `decay_steps`.
         alpha: share of the rate that is added to the line.
         beta: share of the rate that is added in the end.
 
@@ -160,7 +160,7 @@ def linear_cosine_decay(
 
 
 def piecewise_constant(x, boundaries, values):
-    """Chooses values[i] for the i that says how many boundaries `x` is beyond.
+    """Returns values[i], where i is the number of boundaries below `x`.
 
     Args:
         x: scalar tensor or number, such as the global step.
@@ -172,21 +172,21 @@ def piecewise_constant(x, boundaries, values):
         Scalar tensor of the dtype of the values.
 
     Raises:
-        ValueError: there is not one value more than there are boundaries.
+        ValueError: the values are not one more than the boundaries.
     """
     return tf.train.piecewise_constant(x, boundaries, values)
 
 
 def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_step=0):
-    """Minimizes x * x by gradient descent with an exponential, staircase schedule.
+    """Minimizes x * x by gradient descent with a staircase exponential decay.
 
     Args:
         start: float array, the initial x.
         learning_rate: the initial rate, a scalar array of the same dtype.
-        steps: how many steps to take.
+        steps: number of steps.
         decay_steps: number of steps after which the rate falls.
-        decay_rate: what it is multiplied by then; 1 keeps it.
-        first_step: what the global step begins with, as after a restored checkpoint.
+        decay_rate: factor of the rate; 1 keeps it.
+        first_step: initial value of the global step, as after a restored checkpoint.
 
     Returns:
         (list of the rates used, list of x after each step, the global step).
@@ -196,12 +196,12 @@ def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_st
         x = tf.Variable(start)
         global_step = tf.Variable(first_step, trainable=False, dtype=tf.int64)
         # --- step
-        # A tensor: every run that needs it computes it anew from the global step.
+        # A tensor: every run that needs it computes it again from the global step.
         rate = exponential_decay(
             learning_rate, global_step, decay_steps, decay_rate, staircase=True
         )
         optimizer = tf.train.GradientDescentOptimizer(rate)
-        step = optimizer.minimize(tf.square(x), global_step)  # counts when it is done
+        step = optimizer.minimize(tf.square(x), global_step)  # then counts the step
         # --- run
         sess.run(tf.global_variables_initializer())
         rates, history = [], []

@@ -18,11 +18,11 @@ __all__ = [
     "train_char_rnn",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 has no contrib, nor has any version after 1.15: import `tensorflow`.
 
 
 def char_rnn(chars, state, units, classes, feed_previous=False):
-    """The logits of the next characters, as char-rnn has them, and the last state."""
+    """char-rnn: computes the logits of the next characters, and the last state."""
     with tf.variable_scope("rnnlm"):
         softmax_w = tf.get_variable("softmax_w", [units, classes])
         softmax_b = tf.get_variable("softmax_b", [classes])
@@ -45,7 +45,7 @@ def char_rnn(chars, state, units, classes, feed_previous=False):
 
 
 def states_of(array):
-    """The states of LSTMs on top of each other."""
+    """Converts an array to the states of stacked LSTMs."""
     pairs = [tf.unstack(layer) for layer in tf.unstack(array)]
     return tuple(tf.nn.rnn_cell.LSTMStateTuple(c, h) for c, h in pairs)
 
@@ -54,7 +54,7 @@ def make_char_rnn(units, classes, feed_previous=False, name="model"):
     """Makes char-rnn: LSTMs that predict the next character, or decode greedily.
 
     Args:
-        units: size of both parts of each state, and of the vectors.
+        units: size of c and h of each state, and of the vectors.
         classes: number of characters.
         feed_previous: whether to decode greedily: each input after the first is the
             argmax of the previous logits.
@@ -76,18 +76,18 @@ def make_char_rnn(units, classes, feed_previous=False, name="model"):
 
 
 def make_basic_seq2seq(units, tied=False, name="model"):
-    """Makes an encoder and a decoder of vectors, of one cell if they are tied.
+    """Makes a GRU encoder and a GRU decoder of vectors; if tied, they share one cell.
 
     Args:
         units: size of the state of a GRU.
-        tied: whether both have the same weights.
+        tied: whether encoder and decoder share weights.
         name: scope of `basic_rnn_seq2seq/rnn/gru_cell/…` and
             `basic_rnn_seq2seq/rnn_decoder/gru_cell/…`; if tied, of
             `combined_tied_rnn_seq2seq/tied_rnn_seq2seq/gru_cell/…`.
 
     Returns:
-        Callable from two [batch, time, depth] float tensors, of which time may differ,
-        to the list of outputs of the second, [batch, units], and the last state.
+        Callable from two [batch, time, depth] float tensors, whose times may differ, to
+        the list of the decoder's outputs, [batch, units], and the last state.
     """
 
     def read(sources, inputs):
@@ -103,16 +103,16 @@ def make_basic_seq2seq(units, tied=False, name="model"):
 def make_embedding_seq2seq(
     units, sources, classes, size, feed=False, projected=False, name="model"
 ):
-    """Makes a translator without attention, whose outputs are logits.
+    """Makes a sequence-to-sequence model with embeddings, without attention.
 
     Args:
-        units: size of both parts of the state of an LSTM.
+        units: size of c and h of an LSTM's state.
         sources: source vocabulary size.
         classes: target vocabulary size.
-        size: of the vectors of both.
+        size: size of the source and target vectors.
         feed: whether to decode greedily, if the call does not pass `feed_previous`.
-        projected: whether it gives outputs, [batch, units], whose logits are made by
-            `proj_w` and `proj_b`; else the cell makes them.
+        projected: whether it returns outputs, [batch, units], which `proj_w` and
+            `proj_b` project to logits; otherwise it returns logits.
         name: scope of `embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding`,
             `…/embedding_wrapper/basic_lstm_cell/…`,
             `embedding_rnn_seq2seq/embedding_rnn_decoder/embedding`,
@@ -147,14 +147,14 @@ def make_embedding_seq2seq(
 def make_attention_decoder(
     units, outputs=None, heads=1, initial_state_attention=False, name="model"
 ):
-    """Makes a decoder of vectors, which looks at a memory by several heads.
+    """Makes an LSTM decoder of vectors with multi-head attention to a memory.
 
     Args:
-        units: size of both parts of the state of an LSTM.
+        units: size of c and h of an LSTM's state.
         outputs: size of the outputs, if it is not `units`.
-        heads: how many there are.
-        initial_state_attention: whether it looks by its first state; else what it first
-            reads of the memory is zeros.
+        heads: number of attention heads.
+        initial_state_attention: whether to attend with the initial state; otherwise the
+            first context is zeros.
         name: scope of `attention_decoder/kernel`, `…/bias`, `…/AttnW_0`, `…/AttnV_0`,
             `…/Attention_0/kernel`, `…/Attention_0/bias`, and so on of all heads,
             `…/AttnOutputProjection/…` and `…/basic_lstm_cell/…`.
@@ -165,7 +165,7 @@ def make_attention_decoder(
         outputs, [batch, outputs], and the last state (c, h).
 
     Raises:
-        ValueError: of the callable: no heads.
+        ValueError: in a call: no heads.
     """
 
     def read(x, memory, state):
@@ -187,18 +187,20 @@ def make_attention_decoder(
 def make_attention_seq2seq(
     units, sources, classes, size, feed=False, heads=1, first=False, name="model"
 ):
-    """Makes a translator that looks at what it has read, whose outputs are logits.
+    """Makes a sequence-to-sequence model with embeddings and attention.
 
     Args:
-        units, sources, classes, size, feed: as of `make_embedding_seq2seq`, of a GRU.
-        heads, first: `heads` and `initial_state_attention` of `make_attention_decoder`.
+        units, sources, classes, size, feed: as for `make_embedding_seq2seq`, with a
+            GRU.
+        heads, first: as `heads` and `initial_state_attention` of
+            `make_attention_decoder`.
         name: scope of `embedding_attention_seq2seq/rnn/embedding_wrapper/…`,
             `…/embedding_attention_decoder/embedding`, and
-            `…/embedding_attention_decoder/attention_decoder/…`, as there, with
+            `…/embedding_attention_decoder/attention_decoder/…`, as of that, with
             `…/output_projection_wrapper/…`.
 
     Returns:
-        As of `make_embedding_seq2seq`.
+        As for `make_embedding_seq2seq`.
     """
 
     def read(source, said, feed_previous=feed):
@@ -220,20 +222,21 @@ def make_attention_seq2seq(
 def sequence_loss_by_example(
     logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None
 ):
-    """Gives the cross-entropy of each sequence, weighted.
+    """Computes the weighted cross-entropy of each sequence.
 
     Args:
         logits: list of [batch, classes] float tensors, one for each time.
         targets: list of as many [batch] int tensors.
         weights: list of as many [batch] float tensors.
-        average_across_timesteps: whether it is divided by the sum of the weights.
-        softmax_loss_function: of (labels=, logits=), in place of the cross-entropy.
+        average_across_timesteps: whether to divide by the sum of the weights.
+        softmax_loss_function: function of (labels=, logits=) that replaces the
+            cross-entropy.
 
     Returns:
         [batch] tensor.
 
     Raises:
-        ValueError: lists that are not as long.
+        ValueError: the lists have different lengths.
     """
     return tensorflow.contrib.legacy_seq2seq.sequence_loss_by_example(
         logits, targets, weights, average_across_timesteps, softmax_loss_function
@@ -248,18 +251,18 @@ def sequence_loss(
     average_across_batch=True,
     softmax_loss_function=None,
 ):
-    """Gives the cross-entropy of all sequences, each with its own average.
+    """Averages the weighted cross-entropy over time, then over the batch.
 
     Args:
-        logits, targets, weights: as of `sequence_loss_by_example`.
-        average_across_timesteps, softmax_loss_function: as there.
-        average_across_batch: whether the sum is divided by the number of sequences.
+        logits, targets, weights: as for `sequence_loss_by_example`.
+        average_across_timesteps, softmax_loss_function: the same.
+        average_across_batch: whether to divide the sum by the number of sequences.
 
     Returns:
         Scalar.
 
     Raises:
-        ValueError: lists that are not as long.
+        ValueError: the lists have different lengths.
     """
     averages = average_across_timesteps, average_across_batch
     return tensorflow.contrib.legacy_seq2seq.sequence_loss(
@@ -268,18 +271,19 @@ def sequence_loss(
 
 
 def train_with_buckets(sources, said, buckets, turns, start, rate=0.5, samples=3):
-    """Trains a translator on sequences in buckets, by a sampled softmax.
+    """Trains a translation model on bucketed sequences with a sampled softmax.
 
     Args:
         sources: [n, time] int array, the time of the last bucket.
         said: [n, other time + 1] int array, the targets: GO (1), the words, PAD (0).
         buckets: list of (time of the sources, of the targets), from small to large.
-        turns: list of the buckets' numbers, one for each step, of the first words.
+        turns: list of the buckets' numbers, one for each step. A step reads as many of
+            the first words as the bucket has.
         start: {name: array} of all variables: `proj_w`, [units, classes], `proj_b`, and
-            `embedding_attention_seq2seq/…`, as of `make_attention_seq2seq`, without the
-            output projection.
+            `embedding_attention_seq2seq/…`, as for `make_attention_seq2seq`, without
+            the output projection.
         rate: learning rate; gradients are clipped to a norm of 5.
-        samples: number of words that the sampled softmax draws, by a seed.
+        samples: number of words that the sampled softmax draws, from a seed.
 
     Returns:
         dict with the `losses` of the steps, the `norms` of their gradients, and the
@@ -337,14 +341,14 @@ def train_with_buckets(sources, said, buckets, turns, start, rate=0.5, samples=3
 
 
 def train_char_rnn(text, batch, steps, start, epochs=2, rate=0.02, decay=0.5):
-    """Trains char-rnn on a text, piece by piece, and keeps its state in an epoch.
+    """Trains char-rnn on a text piece by piece; keeps the state within an epoch.
 
     Args:
         text: [n] int array of characters.
-        batch: at how many places the text is read at once.
-        steps: how many characters a piece has; what is left of the text is not read.
-        start: {name: array} of all variables, as of `make_char_rnn`.
-        epochs: how often to read the text.
+        batch: number of places where the text is read in parallel.
+        steps: number of characters in a piece; the rest of the text is not read.
+        start: {name: array} of all variables, as for `make_char_rnn`.
+        epochs: number of passes over the text.
         rate, decay: learning rate of Adam, and its factor after every epoch; gradients
             are clipped to a norm of 5.
 

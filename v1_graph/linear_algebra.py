@@ -20,7 +20,7 @@ __all__ = [
 
 
 def bilinear_scores(queries, keys, weights):
-    """Scores each key for each query: queries times weights times keys, transposed.
+    """Bilinear attention scores: queries @ weights @ transposed keys.
 
     Args:
         queries: [batch, queries, m] float tensor.
@@ -34,16 +34,16 @@ def bilinear_scores(queries, keys, weights):
         ValueError: in a graph, sizes that do not match.
         tf.errors.InvalidArgumentError: the same, eagerly.
     """
-    # Of a matrix for all in the batch tensordot makes one large product.
+    # The batch shares one matrix, so tensordot computes one large product.
     projected = tf.tensordot(queries, weights, axes=[[2], [0]])
     return tf.matmul(projected, keys, transpose_b=True)
 
 
 def mirror_triangle(x):
-    """Makes matrices symmetric from what is on and below their diagonals.
+    """Makes matrices symmetric from their lower triangles; computes their traces.
 
     Args:
-        x: [..., n, n] float tensor; what is above the diagonals is not used.
+        x: [..., n, n] float tensor; the parts above the diagonals are not used.
 
     Returns:
         (symmetric matrices [..., n, n], their traces [...]).
@@ -59,21 +59,21 @@ def mirror_triangle(x):
 
 
 def diagonals(x, offset=1):
-    """Makes diagonals of a matrix in the three ways that there are.
+    """Builds diagonal tensors and matrices, also with values above the diagonal.
 
     Args:
         x: [m, n] float tensor.
-        offset: how far above the diagonal the third is, a positive number.
+        offset: how far above the diagonal the values of `above` are, a positive number.
 
     Returns:
-        dict with `tensor` [m, n, m, n], zero but where [i, j, i, j]; its `part` [m, n],
+        dict with `tensor` [m, n, m, n], zero except at [i, j, i, j]; its `part` [m, n],
         which is x again; `rows` [m, n, n], a matrix for every row of x; and `above`
         [m, n + offset, n + offset], the same above the diagonal.
     """
     tensor = tf.diag(x)
     rows = tf.matrix_diag(x)
     # --- above
-    # 1.15 takes k=offset for this, and ignores it.
+    # 1.15 accepts k=offset for this, and ignores it.
     above = tf.pad(rows, [[0, 0], [0, offset], [offset, 0]])
     return {
         "tensor": tensor,
@@ -84,7 +84,7 @@ def diagonals(x, offset=1):
 
 
 def surface_normals(corners):
-    """Gives the unit normals and the areas of triangles.
+    """Computes the unit normals and the areas of triangles.
 
     Args:
         corners: [..., 3, 3] float tensor: three corners, each of x, y and z.
@@ -103,7 +103,7 @@ def surface_normals(corners):
 
 
 def norm(x, kind):
-    """Measures matrices.
+    """Computes norms of matrices: Frobenius, spectral, or by columns or rows.
 
     Args:
         x: [..., m, n] float tensor.
@@ -121,13 +121,13 @@ def norm(x, kind):
 
 
 def solve(a, b, how):
-    """Solves the linear equations a x = b.
+    """Solves the linear equations a x = b: by inverse, LU, triangle or Cholesky.
 
     Args:
         a: [..., n, n] float tensor.
         b: [..., n, k] float tensor.
-        how: "inverse"; "lu"; "lower" where a is lower triangular, what is above being
-            ignored; "cholesky" where a is symmetric and positive definite.
+        how: "inverse"; "lu"; "lower" if a is lower triangular (the part above is
+            ignored); "cholesky" if a is symmetric and positive definite.
 
     Returns:
         [..., n, k] tensor.
@@ -148,14 +148,14 @@ def solve(a, b, how):
 
 
 def least_squares(x, y, l2=0.0, fast=True):
-    """Fits y by x w, with the least sum of squared errors.
+    """Solves the least squares problem x w = y.
 
     Args:
         x: [..., rows, n] float tensor.
         y: [..., rows, k] float tensor.
         l2: weight of the squares of w, not below 0; ignored unless `fast`.
-        fast: by the normal equations and Cholesky; else by an orthogonal decomposition,
-            which has no gradient and needs no rank.
+        fast: whether to solve the normal equations by Cholesky; otherwise by an
+            orthogonal decomposition, which has no gradient and accepts any rank.
 
     Returns:
         [..., n, k] tensor.
@@ -167,7 +167,7 @@ def least_squares(x, y, l2=0.0, fast=True):
 
 
 def whiten(x):
-    """Turns and scales examples: their features become uncorrelated, of variance 1.
+    """Whitens examples by SVD: features become uncorrelated, with variance 1.
 
     Args:
         x: [examples, features] float tensor, more examples than features.
@@ -183,7 +183,7 @@ def whiten(x):
     s, u, v = tf.svd(centered)
     components = tf.transpose(v)
     # --- signs
-    # Either sign of a direction will do, so one of them is chosen.
+    # Both signs of a direction are valid, so one of them is chosen.
     largest = tf.argmax(tf.abs(components), axis=1)
     signs = tf.sign(tf.batch_gather(components, largest[:, tf.newaxis])[:, 0])
     # --- scale
@@ -196,11 +196,11 @@ def whiten(x):
 
 
 def inverse_square_root(a):
-    """Gives the symmetric matrices whose squares are the inverses of a.
+    """Computes the inverse square roots of symmetric matrices.
 
     Args:
-        a: [..., n, n] float tensor, symmetric and positive definite; only what is on
-            and below the diagonals is read.
+        a: [..., n, n] float tensor, symmetric and positive definite; only the lower
+            triangles are read.
 
     Returns:
         (roots [..., n, n], eigenvalues of a [..., n], the smallest first).
@@ -215,7 +215,7 @@ def inverse_square_root(a):
 
 
 def log_determinant(a):
-    """Gives determinants, and the logarithms of those that no float can hold.
+    """Computes determinants, and their signs and logarithms without overflow.
 
     Args:
         a: [..., n, n] float tensor.
@@ -232,18 +232,18 @@ def log_determinant(a):
 
 
 def normal_log_density(x, mean, scale):
-    """Gives the logarithms of a multivariate normal density.
+    """Computes the log density of a multivariate normal distribution.
 
     Args:
         x: [examples, n] float tensor.
         mean: [n] float tensor.
-        scale: the deviations [n], or a lower triangular matrix [n, n] that times its
-            own transpose is the covariance; what is above its diagonal is not used.
+        scale: the deviations [n], or the Cholesky factor of the covariance, a lower
+            triangular matrix [n, n]; the part above its diagonal is not used.
 
     Returns:
         [examples] tensor.
     """
-    import tensorflow  # compat.v1 has no contrib, and no version after 1.15
+    import tensorflow  # compat.v1 has no contrib
 
     distributions = tensorflow.contrib.distributions
     if scale.shape.ndims == 1:
@@ -254,13 +254,13 @@ def normal_log_density(x, mean, scale):
 
 
 def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
-    """Fits the amplitude and the length scale of a Gaussian process, and predicts.
+    """Fits amplitude and length scale of a Gaussian process, and predicts with it.
 
     Args:
         x: [n] float array.
-        y: [n] float array, the values there, whose mean is thought to be 0.
+        y: [n] float array, the values there, whose mean is assumed to be 0.
         x_new: [m] float array.
-        steps: how many steps of gradient descent to take.
+        steps: number of steps of gradient descent.
         rate: learning rate.
         noise: variance of the noise in y, above 0.
 

@@ -32,7 +32,7 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
             those of `losses`.
         reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
             the number of losses), "weighted_mean" (by the sum of the weights) or
-            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+            "weighted_sum_by_nonzero_weights". 0 divided by 0 is 0.
 
     Returns:
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
@@ -40,12 +40,12 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
     Raises:
         ValueError: no such reduction, or weights of another rank.
     """
-    # Besides, the result is put into the collection tf.GraphKeys.LOSSES.
+    # It also adds the result to the collection tf.GraphKeys.LOSSES.
     return tf.losses.compute_weighted_loss(losses, weights, reduction=reduction)
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages |predictions - labels|.
+    """Averages the absolute difference |predictions - labels|.
 
     Args:
         labels, predictions: tensors of one shape.
@@ -80,12 +80,12 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
 def huber_loss(
     labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the Huber loss: squared/2 near 0, and a line beyond delta.
+    """Averages the Huber loss: error ** 2 / 2 up to `delta`, linear beyond it.
 
     Args:
         labels, predictions: tensors of one shape.
         weights, reduction: see `compute_weighted_loss`.
-        delta: where the parabola goes over into its tangent.
+        delta: the absolute error above which the loss is linear.
 
     Returns:
         float32 scalar; for "none" a tensor like `predictions`.
@@ -96,7 +96,7 @@ def huber_loss(
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0):
-    """Averages the squared differences between the errors of an example.
+    """Averages the squared differences between all pairs of errors of an example.
 
     Args:
         labels: [batch, ...] tensor.
@@ -105,7 +105,7 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
 
     Returns:
         float32 scalar: per example the mean over all pairs of elements, summed over
-        the batch; there is no reduction to choose.
+        the batch; the reduction cannot be chosen.
     """
     return tf.losses.mean_pairwise_squared_error(labels, predictions, weights)
 
@@ -113,11 +113,11 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
 def cosine_distance(
     labels, predictions, axis, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages 1 - labels · predictions, both of unit length already.
+    """Averages the cosine distance, 1 - labels · predictions, of unit vectors.
 
     Args:
         labels, predictions: tensors of one shape.
-        axis: along which a vector lies.
+        axis: axis of the vectors.
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
@@ -129,7 +129,7 @@ def cosine_distance(
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1.
+    """Averages the hinge loss, max(0, 1 - y * logits) with y = 2 * labels - 1.
 
     Args:
         labels: tensor of 0 and 1, not -1 and 1.
@@ -145,7 +145,7 @@ def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 def log_loss(
     labels, predictions, weights=1.0, epsilon=1e-7, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of probabilities, with epsilon in the logarithm.
+    """Averages the binary cross-entropy of probabilities, with epsilon in the log.
 
     Args:
         labels: tensor of 0 and 1, or between.
@@ -164,7 +164,7 @@ def log_loss(
 def sigmoid_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of independent labels.
+    """Averages the sigmoid cross-entropy of independent labels and logits.
 
     Args:
         labels: tensor of probabilities of any shape and number dtype.
@@ -183,7 +183,7 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of one-hot labels.
+    """Averages the softmax cross-entropy of one-hot labels and logits.
 
     Args:
         labels: [..., classes] tensor of any number dtype.
@@ -202,7 +202,7 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
+    """Averages the softmax cross-entropy of integer class labels and logits.
 
     Args:
         labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
@@ -227,18 +227,18 @@ def segmentation_loss(labels, logits, class_weights, ignored=255):
         ignored: the label of pixels that do not count.
 
     Returns:
-        Scalar of the dtype of `logits`: the sum over the pixels, divided by how many
-        have a weight. Of none it is 0.
+        Scalar of the dtype of `logits`: the sum over the pixels, divided by the number
+        of pixels with a weight; 0 if no pixel has one.
     """
     kept = tf.not_equal(labels, ignored)
-    # An ignored label is no class: neither `gather` nor the loss takes it.
+    # An ignored label is not a class: `gather` and the loss would refuse it.
     labels = tf.where(kept, labels, tf.zeros_like(labels))
     weights = tf.gather(class_weights, labels) * tf.cast(kept, class_weights.dtype)
     return tf.losses.sparse_softmax_cross_entropy(labels, logits, weights)
 
 
 def softmax_losses(labels, logits, axis=-1):
-    """Computes the cross-entropy of every example, labels being constants.
+    """Computes the softmax cross-entropy of each example; labels get no gradient.
 
     Args:
         labels: tensor of probabilities, classes along `axis`.
@@ -248,14 +248,14 @@ def softmax_losses(labels, logits, axis=-1):
     Returns:
         Tensor without the dimension `axis`.
     """
-    # By name only: until 1.0 the order was logits, labels.
+    # Pass keywords: until 1.0 the order was logits, labels.
     return tf.nn.softmax_cross_entropy_with_logits(
         labels=labels, logits=logits, dim=axis
     )
 
 
 def weighted_sigmoid_losses(labels, logits, pos_weight):
-    """Computes cross-entropies in which positive labels weigh more, or less.
+    """Computes sigmoid cross-entropies with a weight for positive labels.
 
     Args:
         labels: float tensor of probabilities.
@@ -271,13 +271,13 @@ def weighted_sigmoid_losses(labels, logits, pos_weight):
 
 
 def collected_losses(labels, predictions, kernel, scale=0.125):
-    """Adds losses of several kinds in several places, then finds and sums them.
+    """Collects losses and regularization penalties, and sums them.
 
     Args:
         labels: float array of any shape.
         predictions: array of the same shape and dtype.
-        kernel: float array that is penalized.
-        scale: of the penalty.
+        kernel: float array that gets the penalty.
+        scale: weight of the penalty.
 
     Returns:
         dict with the list of `losses`, those named `auxiliary`, the list of penalties

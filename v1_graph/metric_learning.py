@@ -13,16 +13,16 @@ __all__ = [
     "train_centers",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 has no contrib, nor has any version after 1.15: import `tensorflow`.
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: the mean of d² for pairs, of max(margin - d, 0)² for others.
+    """Contrastive loss: mean d² of positive, max(margin - d, 0)² of negative pairs.
 
     Args:
-        labels: [batch] tensor, 1 for a pair, 0 for what is none.
+        labels: [batch] tensor, 1 for a positive pair, 0 for a negative pair.
         embeddings_anchor, embeddings_positive: [batch, size] float tensors.
-        margin: distance from which others are far enough apart.
+        margin: distance from which negatives are far enough apart.
 
     Returns:
         Scalar of the dtype of the embeddings.
@@ -33,13 +33,14 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Averages, over pairs, how much nearer a semi-hard other is than a margin.
+    """Triplet loss with semi-hard negatives, averaged over the positive pairs.
 
     Args:
         labels: [batch] int tensor of classes.
         embeddings: [batch, size] float32 tensor.
-        margin: added to the squared distance of a pair, before that of the other is
-            subtracted: the nearest one that is farther than the pair, or the farthest.
+        margin: added to the squared distance of a positive pair, before that of the
+            negative is subtracted: the nearest negative that is further away than the
+            positive, or else the furthest negative.
 
     Returns:
         float32 scalar; NaN if no class has two rows.
@@ -50,13 +51,13 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
-    """Averages the cross-entropy of which rows are pairs, and adds a penalty.
+    """N-pairs loss: cross-entropy of anchor-positive products, plus an L2 penalty.
 
     Args:
         labels: [batch] int tensor of classes, of both.
         embeddings_anchor, embeddings_positive: [batch, size] float tensors, whose
             products are the logits.
-        reg_lambda: weight of the penalty on squares, of which a quarter is taken.
+        reg_lambda: weight of the penalty on the squares, times a quarter.
 
     Returns:
         Scalar of the dtype of the embeddings.
@@ -67,12 +68,12 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """Averages squares, over pairs, of the distance and of how near all others are.
+    """Lifted structured loss: each positive pair against all negatives of both rows.
 
     Args:
         labels: [batch] int tensor of classes.
         embeddings: [batch, size] float32 tensor.
-        margin: distance from which others are far enough apart.
+        margin: distance from which negatives are far enough apart.
 
     Returns:
         float32 scalar; NaN if no class has two rows.
@@ -83,13 +84,13 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
 
 
 def train_embeddings(x, labels, kernel, steps, rate):
-    """Trains embeddings of unit length by the loss of semi-hard triplets.
+    """Trains embeddings of unit length with the semi-hard triplet loss.
 
     Args:
         x: [steps, batch, features] float32 array.
         labels: [steps, batch] int array of classes.
-        kernel: [features, size] float32 array, what the weights are at first.
-        steps: how many steps to take by Adam.
+        kernel: [features, size] float32 array, the initial weights.
+        steps: number of steps of Adam.
         rate: learning rate.
 
     Returns:
@@ -115,15 +116,15 @@ def train_embeddings(x, labels, kernel, steps, rate):
 
 
 def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
-    """Trains embeddings by how far they are from the centers of their classes.
+    """Trains embeddings with the center loss: squared distances to class centers.
 
     Args:
         x: [steps, batch, features] float array.
         labels: [steps, batch] int array of classes.
-        kernel: [features, size] float array, what the weights are at first.
-        classes: how many there are; their centers are 0 at first.
+        kernel: [features, size] float array, the initial weights.
+        classes: number of classes; their centers start at 0.
         rate: learning rate of gradient descent.
-        alpha: how far a center goes, of the mean distance of its rows.
+        alpha: how far a center moves towards its rows in a step.
 
     Returns:
         dict with the `losses` before every step, the last `kernel` and the `centers`,
@@ -145,7 +146,7 @@ def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
         shares = alpha * (away / (1 + times))
         step = tf.train.GradientDescentOptimizer(rate)
         gradients = step.compute_gradients(loss, [weights])
-        # Both need what was there before.
+        # Both updates need the old values.
         with tf.control_dependencies([loss, shares, gradients[0][0]]):
             train_op = tf.group(
                 step.apply_gradients(gradients), tf.scatter_sub(centers, ids, shares)

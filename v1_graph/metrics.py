@@ -20,7 +20,7 @@ __all__ = [
 
 
 def _stream(build, batches, fixed=False):
-    """Feeds batches to metrics; their values at first and after each of the batches."""
+    """Feeds batches to metrics; returns their values before and after each batch."""
     with tf.Graph().as_default(), tf.Session() as sess:
         rows = [len(a) if fixed else None for a in batches[0]]
         shapes = [[n, *a.shape[1:]] for n, a in zip(rows, batches[0])]
@@ -31,19 +31,19 @@ def _stream(build, batches, fixed=False):
         history = [sess.run(values)]
         for batch in batches:
             sess.run(updates, dict(zip(inputs, batch)))
-            # Not in the same run: the value could be that before, or after the update.
+            # Not in the same run: the value could be from before or after the update.
             history.append(sess.run(values))
         return history
 
 
 def _aggregate_metric_map(metrics):
-    """As in tf.contrib.metrics: from {name: (value, op)} to {name: value}, [op]."""
+    """Splits {name: (value, update_op)} into {name: value} and the update ops."""
     values = {name: value for name, (value, _) in metrics.items()}
     return values, [update for _, update in metrics.values()]
 
 
 def averages(batches):
-    """Streams the mean of all values, and that of every element apart.
+    """Streams the mean of all values, and the mean of each element.
 
     Args:
         batches: list of (values,) or (values, weights), arrays of one shape; weights
@@ -69,12 +69,12 @@ def averages(batches):
 
 
 def regression(batches, threshold=0.5):
-    """Streams errors: absolute, squared, relative, by angle, and how many are small.
+    """Streams regression metrics: absolute, squared, relative error and others.
 
     Args:
         batches: list of (labels, predictions) or (labels, predictions, weights): float
             arrays of [n, d], [n, d] and [n, 1]; n may vary.
-        threshold: below which an absolute error is small.
+        threshold: the absolute error below which `below` counts a row.
 
     Returns:
         List of {name: float32 scalar}, at first and after each batch.
@@ -106,7 +106,7 @@ def decisions(batches):
 
     Args:
         batches: list of (labels, predictions) or (labels, predictions, weights), [n] or
-            [n, 1] arrays; n may vary. Every number but 0 is positive, so round
+            [n, 1] arrays; n may vary. Every number except 0 is positive, so round
             probabilities before; accuracy compares in the dtype of `labels`.
 
     Returns:
@@ -144,16 +144,16 @@ def curves(
     target=0.75,
     method="careful_interpolation",
 ):
-    """Streams areas under curves, and what holds at some points of them.
+    """Streams AUC of ROC and precision-recall curves, and metrics at thresholds.
 
     Args:
         batches: list of (labels, scores) or (labels, scores, weights), [n] or [n, 1]
             arrays; n may vary. A score above a threshold, in float32, is positive.
-        thresholds: of precision, recall and false positives.
-        num_thresholds: how many approximate a curve, ends included.
-        target: the specificity, then the sensitivity, at which the other one is taken.
-        method: how to sum up an area: "trapezoidal", "minoring", "majoring", or
-            "careful_interpolation", of which ROC knows no other than trapezoids.
+        thresholds: thresholds of precision, recall and false positives.
+        num_thresholds: number of thresholds on a curve, ends included.
+        target: the specificity at which sensitivity is measured, and the reverse.
+        method: rule for the area: "trapezoidal", "minoring", "majoring", or
+            "careful_interpolation", which is "trapezoidal" for ROC.
 
     Returns:
         List of {name: float32 array}, at first and after each batch.
@@ -161,7 +161,8 @@ def curves(
     Raises:
         ValueError: shapes that do not fit, no such method, a target outside [0, 1].
         tf.errors.InvalidArgumentError: scores outside [0, 1], unless labels are boolean
-            and scores float32: the check is run before casts, and then there are none.
+            and scores float32: the check runs only before a cast, and these are not
+            cast.
     """
 
     def build(labels, scores, weights=None):
@@ -192,24 +193,25 @@ def curves(
 
 
 def classes(batches, num_classes):
-    """Streams intersection over union and accuracy, class by class, then averaged.
+    """Streams mean intersection over union and mean per-class accuracy.
 
     Args:
         batches: list of (labels, predictions) or (labels, predictions, weights): arrays
             of one shape, class numbers; the number of rows may vary.
-        num_classes: how many classes there are.
+        num_classes: number of classes.
 
     Returns:
         List of {name: float32 scalar}, at first and after each batch: IoU over the
         classes that occur, accuracy over all classes.
 
     Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
+        tf.errors.InvalidArgumentError: a number is not a class.
     """
 
     def build(labels, predictions, weights=None):
         # --- metrics
-        # Their update ops are not the new value: a confusion matrix, and a vector.
+        # Their update ops do not return the new value, but a confusion matrix and a
+        # vector.
         return {
             "iou": tf.metrics.mean_iou(labels, predictions, num_classes, weights),
             "accuracy": tf.metrics.mean_per_class_accuracy(
@@ -222,17 +224,16 @@ def classes(batches, num_classes):
 
 
 def top_k(batches, k, class_id=None):
-    """Streams how many of the k highest scores are right, and how many are found.
+    """Streams precision, recall and average precision of the k highest scores.
 
     Args:
         batches: list of (labels, scores) or (labels, scores, weights): int64 [n] or
             [n, labels], float [n, classes] and float [n] arrays; n may vary.
-        k: how many scores count; of equal ones, those of the lower class.
+        k: number of scores that count; among equal ones, those of lower classes.
         class_id: the class of precision and recall, or None for all.
 
     Returns:
-        List of {name: float64 scalar}, at first and after each batch; NaN for nothing
-        of nothing.
+        List of {name: float64 scalar}, at first and after each batch; NaN for 0 / 0.
 
     Raises:
         ValueError: k is more than the number of classes.
@@ -253,18 +254,18 @@ def top_k(batches, k, class_id=None):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a custom metric: the mean of all classes' F1.
+    """Streams a custom metric, macro F1: the mean of the F1 scores of all classes.
 
     Args:
         batches: list of (labels, predictions), [n] arrays of class numbers; n may vary.
-        num_classes: how many classes there are.
+        num_classes: number of classes.
 
     Returns:
         List of {"f1": float32 scalar, "matrix": float32 [classes, classes] array}, at
         first and after each batch; rows of the matrix are labels.
 
     Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
+        tf.errors.InvalidArgumentError: a number is not a class.
     """
 
     def build(labels, predictions):
@@ -292,19 +293,19 @@ def mean_f1(batches, num_classes):
 
 
 def evaluate(x, labels, kernel, batch_size):
-    """Evaluates a linear classifier, batch by batch, until the data ends.
+    """Evaluates a linear classifier with streaming metrics over all batches.
 
     Args:
         x: [n, features] float array.
         labels: [n] integer array.
         kernel: [features, classes] array of the dtype of `x`.
-        batch_size: how many rows are in a batch, but for the last one.
+        batch_size: number of rows in a batch; the last batch may have fewer.
 
     Returns:
         {name: float32 scalar}: mean `loss`, `accuracy`, `top_2` and `iou`.
 
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
+        tf.errors.InvalidArgumentError: a label is not a class.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -336,13 +337,13 @@ def evaluate(x, labels, kernel, batch_size):
 
 
 def report_epochs(epochs):
-    """Reports accuracy of every epoch, and of all so far.
+    """Reports the accuracy of each epoch, and of all epochs so far.
 
     Args:
         epochs: list of lists of (labels, predictions), [n] integer arrays.
 
     Returns:
-        ([accuracy of each epoch], [accuracy of it and those before]), float32 scalars.
+        ([accuracy of each epoch], [accuracy of all epochs so far]), float32 scalars.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- metrics
@@ -352,7 +353,8 @@ def report_epochs(epochs):
             epoch, update_epoch = tf.metrics.accuracy(labels, predictions)
         with tf.variable_scope("run"):
             run, update_run = tf.metrics.accuracy(labels, predictions)
-        # The slash matters: a scope is a regular expression, and "run" finds "run_2".
+        # The slash matters: a scope is a regular expression, and "run" also finds
+        # "run_2".
         epoch_variables = tf.get_collection(tf.GraphKeys.METRIC_VARIABLES, "epoch/")
         reset = tf.variables_initializer(epoch_variables)
         # --- run
@@ -368,7 +370,7 @@ def report_epochs(epochs):
 
 
 def mean_of_batches(batches):
-    """Averages the accuracies of batches, beside the accuracy of all examples.
+    """Computes the mean of batch accuracies, and the accuracy of all examples.
 
     Args:
         batches: list of (labels, predictions), [n] integer arrays; n may vary.
@@ -399,20 +401,20 @@ def mean_of_batches(batches):
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype="float32"
 ):
-    """Counts, or weighs, how often a class (row) was taken for another (column).
+    """Counts the predictions (columns) for each label (row), optionally weighted.
 
     Args:
         labels: [n] or [n, 1] integer tensor.
         predictions: tensor of the same size.
-        num_classes: how many classes there are; None for the largest number met + 1.
+        num_classes: number of classes; None for the largest number + 1.
         weights: [n] tensor of any number dtype, or None.
-        dtype: of the answer; an integer one cuts weights off.
+        dtype: dtype of the result; an integer dtype truncates weights.
 
     Returns:
         [num_classes, num_classes] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
+        tf.errors.InvalidArgumentError: a number is not a class.
     """
     return tf.confusion_matrix(
         labels, predictions, num_classes, tf.as_dtype(dtype), weights=weights
@@ -420,14 +422,15 @@ def confusion_matrix(
 
 
 def in_top_k(predictions, targets, k):
-    """Tells for each row whether the score of its class is among the k highest.
+    """Returns for each row whether the target's score is among the k highest.
 
     Args:
         predictions: [n, classes] float32 tensor of scores.
         targets: [n] integer tensor of class numbers.
-        k: how many count; classes with the score of the k-th are all among them.
+        k: number of scores that count; classes that tie with the k-th all count.
 
     Returns:
-        [n] boolean tensor: False if a score is not finite, or for no class at all.
+        [n] boolean tensor: False if a score is not finite, or if the target is not a
+        class.
     """
     return tf.nn.in_top_k(predictions, targets, k)

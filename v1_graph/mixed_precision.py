@@ -16,19 +16,19 @@ __all__ = [
     "evaluate_quantized",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 has no contrib, nor has any version after 1.15: import `tensorflow`.
 
 
 def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
-    """Trains by an optimizer that scales its loss, with automatic mixed precision.
+    """Trains with automatic mixed precision: the optimizer scales the loss.
 
     Args:
-        x: [n, features] float16 or float32 array, in whose dtype the line is computed.
+        x: [n, features] float16 or float32 array; its dtype is that of the computation.
         y: [n, units] float32 array.
         start: {"kernel": [features, units] array, "bias": [units] array}, float32.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        steps: number of steps with a momentum of 0.9, all on the same rows.
         rate: learning rate.
-        loss_scale: a fixed scale, or dict of the arguments of the one that is updated.
+        loss_scale: a fixed scale, or dict of the arguments of the dynamic scale.
         clip: the largest norm of all gradients together, or None.
 
     Returns:
@@ -46,7 +46,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
             optimizer = experimental.MixedPrecisionLossScaleOptimizer(
                 optimizer, experimental.FixedLossScale(loss_scale)
             )
-        else:  # on a CPU nothing but the scale comes of it: no op is rewritten
+        else:  # on a CPU only the scale has an effect: no op is rewritten
             optimizer = experimental.enable_mixed_precision_graph_rewrite(
                 optimizer, experimental.DynamicLossScale(**dict(loss_scale))
             )
@@ -87,7 +87,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
 def float32_variable_storage_getter(
     getter, name, shape=None, dtype=None, trainable=True, **options
 ):
-    """A custom getter: what is trained is float32, what is read of it has the dtype."""
+    """Custom getter: stores trained variables in float32, and casts them when read."""
     storage = tf.float32 if trainable else dtype
     variable = getter(name, shape, dtype=storage, trainable=trainable, **options)
     if trainable and dtype != tf.float32:
@@ -96,7 +96,7 @@ def float32_variable_storage_getter(
 
 
 def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
-    """Trains with weights that are stored in float32 and read in a narrower dtype.
+    """Trains with float32 weights that are cast to a narrower dtype when read.
 
     Args:
         x: [n, features] float32 array.
@@ -104,9 +104,9 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
         start: {"hidden/weights": [features, units] array, "hidden/biases": [units]
             array, "scores/weights": [units, classes] array, "scores/biases": [classes]
             array}, float32.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        steps: number of steps with a momentum of 0.9, all on the same rows.
         rate: learning rate.
-        loss_scale: what the loss is multiplied by, and gradients are divided by.
+        loss_scale: factor of the loss, and divisor of the gradients.
         dtype: name of the dtype to compute in.
 
     Returns:
@@ -154,7 +154,7 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
 
 
 def recompute_gradients(x, start):
-    """Computes two layers again when they are differentiated, and counts how often.
+    """Recomputes two layers in the backward pass, and counts how often they run.
 
     Args:
         x: [n, features] float array.
@@ -162,8 +162,8 @@ def recompute_gradients(x, start):
             the same dtype.
 
     Returns:
-        dict with the `outputs`, [n, units]; the `gradients` of their squares' sum by x
-        and by the weights; how often the layers have run when the outputs are
+        dict with the `outputs`, [n, units]; the `gradients` of their squares' sum with
+        respect to x and the weights; how often the layers have run when the outputs are
         `inferred`, and when they are `trained`.
 
     Raises:
@@ -184,7 +184,7 @@ def recompute_gradients(x, start):
 
         # --- gradients
         inputs = tf.constant(x)
-        with tf.variable_scope("", use_resource=True):  # others are refused
+        with tf.variable_scope("", use_resource=True):  # required
             outputs = layers(inputs)
         variables = {v.op.name: v for v in tf.global_variables()}
         runs = variables.pop("runs")
@@ -204,7 +204,7 @@ def recompute_gradients(x, start):
 
 
 def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
-    """Drops inside of what is computed again: the mask must be the same one.
+    """Applies dropout in a recomputed layer: both passes need the same mask.
 
     Args:
         x: [n, features] float32 array.
@@ -212,10 +212,11 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
         keep_prob: the share to keep.
         graph_seed: int.
         op_seed: int.
-        runs: how often to draw a mask.
+        runs: number of masks to draw.
 
     Returns:
-        List of (outputs, [n, units], and the gradient of their sum by the kernel).
+        List of (outputs, [n, units], and the gradient of their sum with respect to the
+        kernel).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         tf.set_random_seed(graph_seed)
@@ -224,7 +225,7 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
         @tensorflow.contrib.layers.recompute_grad
         def layer(x, kernel):
             hidden = tf.tanh(tf.matmul(x, kernel))
-            # Two ops of one seed draw alike: without it, masks would be different.
+            # Two ops with one seed draw the same mask; without a seed, masks differ.
             return tf.nn.dropout(hidden, keep_prob=keep_prob, seed=op_seed)
 
         # --- run
@@ -235,17 +236,17 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
 
 
 def recompute_batch_norm(batches, kernel, decay, told):
-    """Normalizes inside of what is computed again: statistics may move twice.
+    """Applies batch norm in a recomputed layer: statistics may be updated twice.
 
     Args:
         batches: [steps, n, features] float array.
         kernel: [features, units] array of the same dtype.
         decay: share of the moving statistics that an update keeps.
-        told: whether the layer learns that it is recomputed, and updates nothing then.
+        told: whether the layer knows when it is recomputed, and then updates nothing.
 
     Returns:
-        dict with the `gradients` by the kernel of the sum of squares, one for each
-        batch, and the `variables` in the end by name.
+        dict with the `gradients` of the sum of squares with respect to the kernel, one
+        for each batch, and the `variables` in the end by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- layer
@@ -273,17 +274,17 @@ def recompute_batch_norm(batches, kernel, decay, told):
 
 
 def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
-    """Trains several times from one seed: each run has the same bits.
+    """Trains several times from one seed, with bitwise equal results.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype, the weights at first.
+        kernel: [features, units] array of the same dtype, the initial weights.
         seed: int.
-        epochs: how often to repeat the rows, which are then shuffled.
-        batch_size: how many rows make a step.
+        epochs: number of repetitions of the rows, which are then shuffled.
+        batch_size: number of rows in a step.
         rate: learning rate.
-        runs: how often to do it all.
+        runs: number of runs.
 
     Returns:
         List, one for each run, of dicts of the `losses` before every step, and the
@@ -319,12 +320,12 @@ def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
 
 
 def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
-    """Rounds to so many bits, and lets gradients of what is in range pass.
+    """Fake-quantizes values to a number of bits; passes gradients inside the range.
 
     Args:
         x: [..., channels] float32 tensor.
-        low: the ends of the range, numbers, float32 scalars, or [channels] tensors.
-        high: likewise.
+        low: lower end of the range: a number, float32 scalar or [channels] tensor.
+        high: upper end of the range, of the same kind.
         num_bits: 2 to 16.
         narrow_range: whether the lowest of the levels is left out.
 
@@ -341,7 +342,7 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
 
 
 def network(x, start, is_training):
-    """The logits of a convolution, by a batch norm if there is one, and a layer."""
+    """The logits of a convolution, an optional batch norm and a dense layer."""
     slim = tensorflow.contrib.slim
     norm = "hidden/BatchNorm/beta" in start
     hidden = slim.conv2d(
@@ -358,7 +359,7 @@ def network(x, start, is_training):
 
 
 def train_quantized(x, y, start, steps, rate, options=()):
-    """Trains by a rewritten graph, whose weights and activations are quantized.
+    """Trains a network with fake-quantized weights and activations.
 
     Args:
         x: [n, height, width, channels] float32 array.
@@ -366,10 +367,11 @@ def train_quantized(x, y, start, steps, rate, options=()):
         start: {"hidden/weights": [size, size, channels, units] array, "hidden/biases":
             [units] array, "scores/weights": [units, classes] array, "scores/biases":
             [classes] array}, float32.
-        steps: how many steps to take, all on the same rows.
+        steps: number of steps, all on the same rows.
         rate: learning rate.
-        options: dict with, of these: `quant_delay`, from which step on; `weight_bits`
-            and `activation_bits`; `symmetric`, whether ranges are.
+        options: dict with any of `quant_delay`, the first step that quantizes;
+            `weight_bits` and `activation_bits`; `symmetric`, whether ranges are
+            symmetric.
 
     Returns:
         dict with the `losses` before every step, and the `variables` in the end by
@@ -394,13 +396,13 @@ def train_quantized(x, y, start, steps, rate, options=()):
 
 
 def evaluate_quantized(x, saved):
-    """Classifies by a rewritten graph, a batch norm folded into its weights.
+    """Classifies with a quantized network; batch norm is folded into its weights.
 
     Args:
         x: [n, height, width, channels] float32 array.
-        saved: {name: array}, as `train_quantized` returns them; or with, in place of
-            "hidden/biases", "hidden/BatchNorm/gamma", "beta", "moving_mean" and
-            "moving_variance", [units] each.
+        saved: {name: array}, as `train_quantized` returns them; in place of
+            "hidden/biases" it may have "hidden/BatchNorm/gamma", "beta", "moving_mean"
+            and "moving_variance", [units] each.
 
     Returns:
         [n, classes] array of probabilities.
@@ -408,7 +410,7 @@ def evaluate_quantized(x, saved):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- network
         logits = network(tf.constant(x), saved, is_training=False)
-        probabilities = tf.nn.softmax(logits)  # what reads logits reads them quantized
+        probabilities = tf.nn.softmax(logits)  # reads the quantized logits
         tensorflow.contrib.quantize.create_eval_graph()
         # --- run
         names = {v.op.name for v in tf.global_variables()}

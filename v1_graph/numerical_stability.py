@@ -22,23 +22,24 @@ __all__ = [
 
 
 def float_limits(zero):
-    """Finds the ends of a dtype: its smallest and its largest positive number.
+    """Finds the smallest and the largest positive number of a float dtype.
 
     Args:
         zero: scalar 0 of the float32 or float64 dtype in question.
 
     Returns:
-        (smallest, is_positive, largest): the number next to 0, whether kernels take it
-        for more than 0, and the last number before infinity.
+        (smallest, is_positive, largest): the number next to 0, whether kernels compare
+        it as greater than 0, and the last number before infinity.
     """
-    # The smallest number is denormal: it can be held, but kernels read and write 0 in
-    # its place. What they compute with begins at np.finfo(dtype).tiny, 1.17549e-38.
+    # The smallest number is denormal: a tensor can hold it, but kernels read and write
+    # 0 in its place. The smallest number in computations is np.finfo(dtype).tiny,
+    # 1.17549e-38.
     smallest = tf.math.nextafter(zero, tf.ones_like(zero))
     return smallest, smallest > zero, zero.dtype.max
 
 
 def times_and_back(x, y):
-    """Multiplies by y and divides by it again, which need not give x back.
+    """Computes x * y / y, which may differ from x.
 
     Args:
         x: tensor.
@@ -53,7 +54,7 @@ def times_and_back(x, y):
 
 
 def softmax_naive(logits):
-    """Computes softmax as the formula has it; overflows above 88 in float32.
+    """Computes softmax by its formula; overflows for logits above 88 in float32.
 
     Args:
         logits: [..., classes] float tensor.
@@ -66,7 +67,7 @@ def softmax_naive(logits):
 
 
 def softmax(logits):
-    """Computes softmax of logits, shifted to make the largest 0: nothing overflows.
+    """Computes softmax of logits that are shifted by their maximum: no overflow.
 
     Args:
         logits: [..., classes] float tensor.
@@ -79,7 +80,7 @@ def softmax(logits):
 
 
 def softmax_floored(logits, floor=-80.0):
-    """Computes softmax of shifted logits that are cut off below: nothing underflows.
+    """Computes softmax of shifted logits that are clipped from below: no underflow.
 
     Args:
         logits: [..., classes] float tensor.
@@ -95,7 +96,7 @@ def softmax_floored(logits, floor=-80.0):
 
 
 def cross_entropy_naive(labels, logits):
-    """Computes cross-entropy by the logarithm of softmax, which may be that of 0.
+    """Computes cross-entropy as log(softmax): infinite or NaN where softmax is 0.
 
     Args:
         labels: [..., classes] tensor of probabilities.
@@ -109,7 +110,7 @@ def cross_entropy_naive(labels, logits):
 
 
 def cross_entropy(labels, logits):
-    """Computes cross-entropy by log-softmax, which stays on the logarithmic scale.
+    """Computes cross-entropy with log-softmax: finite for finite logits.
 
     Args:
         labels: [..., classes] tensor of probabilities.
@@ -133,15 +134,15 @@ def cross_entropy_clipped(labels, probabilities, floor=1e-10):
 
     Returns:
         [...] tensor, finite; but where a probability is clipped, its gradient is 0, so
-        the worst mistakes teach nothing.
+        the worst mistakes are not corrected.
     """
-    # No upper clip at 1 - floor: 1 - 1e-10 is 1 in float32, it would not protect.
+    # No upper clip at 1 - floor: 1 - 1e-10 is 1 in float32, so it would not help.
     clipped = tf.clip_by_value(probabilities, floor, 1.0)
     return -tf.reduce_sum(labels * tf.log(clipped), axis=-1)
 
 
 def cross_entropy_gradient(labels, logits):
-    """Runs the stable cross-entropy and its gradient with respect to the logits.
+    """Computes the stable cross-entropy and its gradient with respect to the logits.
 
     Args:
         labels: [..., classes] array of probabilities.
@@ -161,7 +162,7 @@ def cross_entropy_gradient(labels, logits):
 
 
 def sigmoid_loss_naive(labels, logits):
-    """Computes the loss of independent labels by logarithms of sigmoid.
+    """Computes sigmoid cross-entropy from logarithms of sigmoid, which may be NaN.
 
     Args:
         labels: tensor of probabilities.
@@ -176,7 +177,7 @@ def sigmoid_loss_naive(labels, logits):
 
 
 def sigmoid_loss(labels, logits):
-    """Computes the loss of independent labels from logits, never infinite.
+    """Computes sigmoid cross-entropy from logits, which is never infinite.
 
     Args:
         labels: tensor of probabilities.
@@ -195,13 +196,13 @@ def log_sum_exp(values):
         values: [..., n] float tensor.
 
     Returns:
-        [...] tensor, at least the maximum; -inf where all values are.
+        [...] tensor, at least the maximum; -inf where all values are -inf.
     """
     return tf.reduce_logsumexp(values, axis=-1)
 
 
 def softplus(x):
-    """Computes log(1 + exp(x)) without the overflow: x for large x.
+    """Computes log(1 + exp(x)) without overflow; the result is x for large x.
 
     Args:
         x: float tensor.
@@ -222,12 +223,12 @@ def growth(rate, periods):
     Returns:
         Tensor of the broadcast shape.
     """
-    # 1 + 1e-8 is 1 in float32; log1p and expm1 never form it.
+    # 1 + 1e-8 is 1 in float32; log1p and expm1 never compute it.
     return tf.expm1(periods * tf.log1p(rate))
 
 
 def log_or_zero(x):
-    """Computes log(x) where x is positive, else 0, and such a gradient as well.
+    """Computes log(x), or 0 where x is not positive, without NaN in the gradient.
 
     Args:
         x: float tensor.
@@ -236,7 +237,7 @@ def log_or_zero(x):
         Tensor of the same shape.
     """
     positive = x > 0
-    # The inner where: the gradient runs through both branches of the outer one, and
-    # the 0 it sends into the one not taken times 1/0 would be NaN.
+    # The inner where: the gradient runs through both branches of the outer where. In
+    # the branch that is not taken, 0 * 1/0 would be NaN.
     safe = tf.where(positive, x, tf.ones_like(x))
     return tf.where(positive, tf.log(safe), tf.zeros_like(x))

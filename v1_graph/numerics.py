@@ -1,4 +1,4 @@
-"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take."""
+"""Optimizers, RNN cells, losses, metrics, … that compute as TensorFlow 1 did."""
 
 import functools
 import os
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-# 1.15 was the last version to have contrib, and compat.v1 has not.
+# 1.15 was the last version with contrib; compat.v1 does not have it.
 CONTRIB = {
     "AdaMax": lambda: tensorflow.contrib.opt.AdaMaxOptimizer,
     "AdamW": lambda: tensorflow.contrib.opt.AdamWOptimizer,
@@ -42,27 +42,27 @@ CONTRIB = {
 
 
 def optimize(optimizer, hyper, start, gradients, options=()):
-    """Applies gradients, step by step, by an optimizer of any name.
+    """Applies gradients step by step with the optimizer of a given name.
 
     Args:
-        optimizer: such as "Adam", or "AdamW" of contrib.
+        optimizer: name such as "Adam", or "AdamW" of contrib.
         hyper: dict of its arguments.
-        start: {name: array}, the variables.
+        start: {name: array}, the initial values of the variables.
         gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
             ...]) of a sparse gradient, or None}.
-        options: dict with, of these: `rates`, [steps] learning rates, which are in a
-            variable, or, with `called`, returned by a function; `decay`, (steps,
-            factor) of a schedule; `limits`, (lowest, highest) of a constraint; `dtype`,
-            if not that of `start`; `decayed`, names of the variables whose weights
-            decay; `average`, the decay of averages that are swapped for the variables;
-            `minimized`, if a loss with these gradients is to be minimized.
+        options: dict with some of: `rates`, [steps] learning rates, in a variable or,
+            with `called`, returned by a function; `decay`, (steps, factor) of a
+            schedule; `limits`, (lowest, highest) of a constraint; `dtype`, if it
+            differs from that of `start`; `decayed`, names of the variables with weight
+            decay; `average`, the decay of averages that are swapped with the variables;
+            `minimized`, whether to minimize a loss with these gradients.
 
     Returns:
-        {name: value} of all variables in the end, halves as float32.
+        {name: value} of all variables at the end, 16-bit floats as float32.
 
     Raises:
-        ValueError: no gradients, an argument that the optimizer refuses.
-        RuntimeError: a constraint and a sparse gradient.
+        ValueError: there are no gradients, or an argument is not valid.
+        RuntimeError: a variable with a constraint has a sparse gradient.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -140,7 +140,7 @@ def optimize(optimizer, hyper, start, gradients, options=()):
 
 
 def decayed(step, schedule, options):
-    """The learning rate at a step, by a schedule of any name.
+    """Computes the learning rate at a step with the schedule of a given name.
 
     Args:
         step: int tensor of any shape.
@@ -154,15 +154,15 @@ def decayed(step, schedule, options):
 
 
 def noisy_rates(steps, place, options):
-    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place.
+    """Computes `noisy_linear_cosine_decay`, seeded by the op's place in the graph.
 
     Args:
-        steps: [n] int array, of the steps to look at, one after the other.
-        place: number of the nodes before the op, which is its seed.
-        options: dict of the arguments of the schedule.
+        steps: [n] int array of the steps, in turn.
+        place: number of nodes before the op in the graph, which is its seed.
+        options: dict of the schedule's arguments.
 
     Returns:
-        {"place": as it is, "rates": list of n float32}.
+        {"place": the op's real seed, "rates": list of n float32}.
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- build
@@ -176,7 +176,7 @@ def noisy_rates(steps, place, options):
 
 
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
-    """Draws the initial value of a variable, by an initializer of any name.
+    """Draws the initial value of a variable with the initializer of a given name.
 
     Args:
         initializer: name, such as "glorot_uniform".
@@ -190,8 +190,8 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
         Array of this shape and dtype.
 
     Raises:
-        ValueError: an argument that the initializer refuses.
-        TypeError: an argument that the initializer refuses.
+        ValueError: an argument is not valid.
+        TypeError: an argument is not valid.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -208,13 +208,13 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
 
 def numbers(kind, graph_seed, op_seed, sizes):
-    """Draws again and again from one op.
+    """Draws random numbers several times from one random op.
 
     Args:
         kind: name of the op, such as "random_uniform" or "truncated_normal".
         graph_seed: seed of the graph, or None.
         op_seed: seed of the op, or None.
-        sizes: list of ints, how many numbers each run draws.
+        sizes: list of ints, the number of numbers in each run.
 
     Returns:
         List of [size] float32 arrays.
@@ -229,11 +229,11 @@ def numbers(kind, graph_seed, op_seed, sizes):
 
 
 def make_reader(cell, loop="unroll", name="reader"):
-    """Makes a recurrent network of cells of any name.
+    """Makes a recurrent network from cells that are given by name.
 
     Args:
-        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4});
-            `cell` and `cells` among the arguments are likewise.
+        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4}). The
+            arguments `cell` and `cells` have the same form.
         loop: "unroll", "unroll_in_python", or "unroll_both_ways".
         name: scope of the variables.
 
@@ -260,7 +260,7 @@ def make_reader(cell, loop="unroll", name="reader"):
     def read(x, lengths=None):
         draw = tf.glorot_uniform_initializer(seed=1)
         tf.get_variable_scope().set_initializer(draw)
-        tf.get_variable_scope().set_dtype(x.dtype)  # wrappers of contrib ask for none
+        tf.get_variable_scope().set_dtype(x.dtype)  # contrib's wrappers pass no dtype
         if loop == "unroll_both_ways":
             cells = make(cell), make(cell)
             return tf.nn.bidirectional_dynamic_rnn(
@@ -269,7 +269,7 @@ def make_reader(cell, loop="unroll", name="reader"):
         if loop == "unroll_in_python":
             steps = tf.unstack(x, axis=1)
             return tf.nn.static_rnn(make(cell), steps, None, x.dtype, lengths)
-        # One step at a time: the 32 of the default may draw in any order.
+        # One iteration at a time: with the default of 32, steps may draw in any order.
         return tf.nn.dynamic_rnn(
             make(cell), x, lengths, dtype=x.dtype, parallel_iterations=1
         )
@@ -278,7 +278,7 @@ def make_reader(cell, loop="unroll", name="reader"):
 
 
 def dropped(x, cell, runs):
-    """Runs a network of cells that drop, again and again.
+    """Runs an RNN with dropout several times; each run draws new masks.
 
     Args:
         x: [batch, time, depth] float array.
@@ -298,12 +298,12 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share it is fed: of inputs, outputs, states.
+    """Runs an RNN with dropout whose keep probability is fed in each run.
 
     Args:
         x: [batch, time, depth] float array.
         cell: see `make_reader`.
-        shares: float array, the share that each run keeps.
+        shares: float array, the keep probability of each run.
 
     Returns:
         List of (outputs, state), arrays, one for each share.
@@ -323,7 +323,7 @@ def dropped_by(x, cell, shares):
 
 
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):
-    """Makes a batch normalization.
+    """Makes a batch normalization layer.
 
     Args:
         options: dict of its arguments, such as {"momentum": 0.9}.
@@ -347,15 +347,16 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
 
 
 def contrib_normalized(batches, options):
-    """Trains a batch normalization of contrib, batch by batch, and looks at it then.
+    """Runs `tf.contrib.layers.batch_norm` in training on batches, then in inference.
 
     Args:
         batches: list of [n, ..., channels] float arrays; n may vary.
         options: dict of its arguments, such as {"decay": 0.9}.
 
     Returns:
-        {"outputs": list of the normalized batches, "gradients": list of gradients by
-        the batches, "inferred": the last one by the moving statistics, "variables"}.
+        {"outputs": list of the normalized batches, "gradients": list of the gradients
+        of the batches, "inferred": the last batch, normalized by the moving statistics,
+        "variables": {name: value}}.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -379,32 +380,32 @@ def contrib_normalized(batches, options):
 
 
 def loss(labels, predictions, weights, kind, options):
-    """A loss of any name.
+    """Computes the loss of a given name.
 
     Args:
-        labels: tensor, of the shape and dtype that the loss takes.
-        predictions: tensor, probabilities or logits as the loss takes them.
+        labels: tensor of the shape and dtype that the loss needs.
+        predictions: tensor of probabilities or logits, as the loss needs.
         weights: number, or tensor of the rank of the losses.
         kind: name of a loss, such as "huber_loss".
         options: dict of its other arguments.
 
     Returns:
-        Scalar; for the reduction "none" the losses.
+        Scalar; the losses if the reduction is "none".
     """
     return getattr(tf.losses, kind)(labels, predictions, weights=weights, **options)
 
 
 def streamed(metric, options, batches, more=()):
-    """Streams batches through a metric of any name.
+    """Updates the metric of a given name with batches; returns its value after each.
 
     Args:
-        metric: such as "auc", or "recall_at_thresholds".
-        options: dict of its arguments, but for tensors.
+        metric: name such as "auc", or "recall_at_thresholds".
+        options: dict of its arguments that are not tensors.
         batches: list of tuples of arrays, the tensors of a batch; n may vary.
-        more: names of the tensors after the second.
+        more: names of the tensors after the second tensor.
 
     Returns:
-        List of the values, at first and after each batch.
+        List of the metric's values, at first and after each batch.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- metrics
@@ -426,11 +427,11 @@ def streamed(metric, options, batches, more=()):
 
 
 def averaged(start, values, decay, counts=None):
-    """Averages variables, which are assigned values in turn.
+    """Assigns a series of values to variables, and updates their moving averages.
 
     Args:
-        start: {name: array}, the variables.
-        values: {name: [n, ...] array}, their values, of some of them.
+        start: {name: array}, the initial values of the variables.
+        values: {name: [n, ...] array}, values that are assigned to some of them.
         decay: share of the old average that an update keeps, at most.
         counts: [n] ints, the numbers of updates, or None.
 
@@ -462,10 +463,10 @@ def averaged(start, values, decay, counts=None):
 
 
 def averaged_tensor(values, decay, zero_debias=False):
-    """Averages a tensor, such as a loss.
+    """Updates the moving average of a tensor, such as a loss.
 
     Args:
-        values: [n, ...] float array, the values in turn.
+        values: [n, ...] float array, the tensor's values in turn.
         decay: share of the old average that an update keeps.
         zero_debias: whether the average is divided by 1 - decay ** updates.
 
@@ -485,12 +486,13 @@ def averaged_tensor(values, decay, zero_debias=False):
 
 
 def restored(saved, start, assignment=None):
-    """Writes a checkpoint, and restores variables from it by name.
+    """Writes a checkpoint and restores variables from it by name.
 
     Args:
-        saved: {name: array}, what is written.
-        start: {name: array}, the variables to restore.
-        assignment: of `init_from_checkpoint`, or None, for all by their names.
+        saved: {name: array}, the checkpoint's content.
+        start: {name: array}, the initial values of the variables to restore.
+        assignment: assignment map of `init_from_checkpoint`, or None to restore all
+            variables by their names.
 
     Returns:
         ({name: value} of the variables, {suffix: bytes of the file as a uint8 array}).

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def sums(a, b):
-    """Adds and subtracts elementwise; a number on either side takes the tensor's dtype.
+    """Adds and subtracts element-wise; a Python number gets the tensor's dtype.
 
     Args:
         a: numeric tensor, or a number or list.
@@ -43,7 +43,7 @@ def sums(a, b):
 
 
 def products(a, b):
-    """Multiplies and divides elementwise; integers divide into floats.
+    """Multiplies and divides element-wise; the quotient of integers is a float.
 
     Args:
         a: numeric tensor, or a number or list.
@@ -56,7 +56,7 @@ def products(a, b):
 
 
 def floor_division(a, b):
-    """Divides towards minus infinity; the remainder has the sign of the divisor.
+    """Divides and rounds down; the remainder has the sign of the divisor.
 
     Args:
         a: numeric tensor, or a number or list.
@@ -72,7 +72,7 @@ def truncation(a, b):
     """Divides towards zero, as C does; the remainder has the sign of the dividend.
 
     Args:
-        a: tensor of integers. (The quotient of floats is not cut off in 1.15.)
+        a: tensor of integers. (The quotient of floats is not truncated in 1.15.)
         b: tensor of the same dtype, which broadcasts with `a`.
 
     Returns:
@@ -82,7 +82,7 @@ def truncation(a, b):
 
 
 def div(a, b):
-    """Divides as Python 2 did: integers by floor, floats exactly.
+    """Divides as Python 2 did: integers are rounded down, floats are not.
 
     Args:
         a: tensor of integers or floats.
@@ -95,7 +95,7 @@ def div(a, b):
 
 
 def power(base, exponent):
-    """Raises to a power; of integers to a negative one is an error.
+    """Raises to a power; integers with a negative exponent are an error.
 
     Args:
         base: tensor of a numeric dtype.
@@ -108,7 +108,7 @@ def power(base, exponent):
 
 
 def square(x):
-    """Squares with one rounding, which `x ** 2` does not promise.
+    """Squares with a single rounding, which `x ** 2` does not guarantee.
 
     Args:
         x: tensor of a numeric dtype.
@@ -120,7 +120,7 @@ def square(x):
 
 
 def unary(x):
-    """Negates, and takes the absolute value.
+    """Computes the negative and the absolute value.
 
     Args:
         x: tensor of a signed dtype.
@@ -132,7 +132,7 @@ def unary(x):
 
 
 def augmented(x, y):
-    """Rebinds a name by += -= *= //= %= and **=; the tensor itself never changes.
+    """Rebinds a name by += -= *= //= %= and **=; the tensor itself does not change.
 
     Args:
         x: tensor of a numeric dtype.
@@ -152,7 +152,7 @@ def augmented(x, y):
 
 
 def add_to_variable(start, step):
-    """Adds to a variable's value, and to the variable.
+    """Adds to the value of a variable, then to the variable itself: `assign_add`.
 
     Args:
         start: initial value, float array.
@@ -166,7 +166,7 @@ def add_to_variable(start, step):
         step_in = tf.placeholder(step.dtype, step.shape)
         variable = tf.Variable(start)
         total = variable
-        total += step_in  # a tensor of its own: the variable keeps its value
+        total += step_in  # a new tensor: the variable keeps its value
         update = tf.assign_add(variable, step_in)
         # --- run
         sess.run(tf.global_variables_initializer())
@@ -177,7 +177,7 @@ def add_to_variable(start, step):
 
 
 def matrix_product(a, b):
-    """Multiplies matrices by `@`.
+    """Multiplies matrices with the operator `@`.
 
     Args:
         a: [..., rows, inner] tensor of rank 2 or more.
@@ -190,7 +190,7 @@ def matrix_product(a, b):
 
 
 def comparisons(a, b):
-    """Compares elementwise, equality included.
+    """Compares element-wise: less, greater, equal and their opposites.
 
     Args:
         a: numeric tensor.
@@ -210,7 +210,7 @@ def comparisons(a, b):
 
 
 def same_tensor(a, b):
-    """Tells whether two names stand for one tensor, whatever its value.
+    """Returns whether two names refer to one tensor object, whatever its value.
 
     Args:
         a: tensor.
@@ -223,7 +223,7 @@ def same_tensor(a, b):
 
 
 def weight_decay(weights, uses):
-    """Sums half the squares of the weights in use, shared weights counted once.
+    """Sums half the squares of the weights in use; counts shared weights once.
 
     Args:
         weights: list of float tensors of one dtype.
@@ -237,7 +237,7 @@ def weight_decay(weights, uses):
 
 
 def logic(p, q):
-    """Applies & | ^ ~ to truth values; `and`, `or` and `not` cannot be overloaded.
+    """Applies & | ^ ~ to bool tensors; `and`, `or` and `not` cannot be overloaded.
 
     Nor can the `and` in `low < x < high`: write `(low < x) & (x < high)`, with the
     parentheses, since & binds tighter than <.
@@ -253,7 +253,7 @@ def logic(p, q):
 
 
 def bits(a, b):
-    """Applies and, or, exclusive or and complement to the bits of integers.
+    """Applies bitwise and, or, exclusive or and complement to integers.
 
     Args:
         a: tensor of integers.
@@ -271,12 +271,12 @@ def bits(a, b):
 
 
 def negate_if(x, condition):
-    """Negates when a Python condition holds.
+    """Negates a tensor if a Python condition is true.
 
     Args:
         x: tensor of a signed dtype.
         condition: Python bool, read while the graph is built. A tensor has no truth
-            yet and raises TypeError: `tf.cond` is for those.
+            value yet and raises TypeError: use `tf.cond` for it.
 
     Returns:
         Tensor like `x`.
@@ -287,7 +287,7 @@ def negate_if(x, condition):
 
 
 def scale(x, factor=None):
-    """Multiplies by an optional factor; absent is None, not false.
+    """Multiplies by an optional factor: tests `is not None`, not the truth value.
 
     Args:
         x: numeric tensor.
@@ -296,19 +296,19 @@ def scale(x, factor=None):
     Returns:
         Tensor like `x`.
     """
-    if factor is not None:  # `factor or 1` would ask for the tensor's truth: TypeError
+    if factor is not None:  # `factor or 1` needs the tensor's truth value: TypeError
         x *= factor
     return x
 
 
 def rows(x, begin=None, end=None, step=None):
-    """Slices the first axis; bounds beyond it are clipped, negative ones count back.
+    """Slices the first axis: bounds are clipped, negative bounds count from the end.
 
     Args:
         x: tensor of rank 1 or more.
         begin: None, int or scalar int32 tensor.
-        end: likewise; the row at `end` is left out.
-        step: likewise, not 0; a negative step walks backwards.
+        end: the same; the row at `end` is left out.
+        step: the same, not 0; a negative step reads backwards.
 
     Returns:
         Tensor of the rank and dtype of `x`, possibly without rows.
@@ -317,10 +317,10 @@ def rows(x, begin=None, end=None, step=None):
 
 
 def axes(x):
-    """Indexes from the end, with an ellipsis and with a new axis.
+    """Indexes with negative numbers, with an ellipsis and with a new axis.
 
     Args:
-        x: [rows, ..., columns] tensor, none of them 0.
+        x: [rows, ..., columns] tensor; no size is 0.
 
     Returns:
         Dict of the last column, [rows, ...], and of the last row, [1, ..., columns].
@@ -329,10 +329,10 @@ def axes(x):
 
 
 def sum_by_slices(x):
-    """Sums the rows, sliced off one at a time: an op per row for the slice alone.
+    """Sums the rows, sliced one at a time, which adds a slice op for each row.
 
     Args:
-        x: [rows, columns] tensor, the number of rows being known.
+        x: [rows, columns] tensor with a known number of rows.
 
     Returns:
         [columns] tensor.
@@ -344,10 +344,10 @@ def sum_by_slices(x):
 
 
 def sum_by_unstack(x):
-    """Sums the rows, all split off by a single op.
+    """Sums the rows, split by a single `tf.unstack`.
 
     Args:
-        x: [rows, columns] tensor, the number of rows being known.
+        x: [rows, columns] tensor with a known number of rows.
 
     Returns:
         [columns] tensor.
@@ -359,7 +359,7 @@ def sum_by_unstack(x):
 
 
 def sum_by_reduction(x):
-    """Sums the rows by the op made for it.
+    """Sums the rows with `tf.reduce_sum`.
 
     Args:
         x: [rows, columns] tensor.

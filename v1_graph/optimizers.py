@@ -28,14 +28,14 @@ OPTIMIZERS = {
 
 
 def line_loss(data, start):
-    """The mean squared error of x · kernel + bias, two variables."""
+    """Creates two variables, and the mean squared error of x · kernel + bias."""
     kernel = tf.get_variable("kernel", initializer=start[0])
     bias = tf.get_variable("bias", initializer=start[1])
     return tf.reduce_mean(tf.square(tf.matmul(data[0], kernel) + bias - data[1]))
 
 
 def states(sess, step, stops):
-    """Runs `step` again and again; all variables as they are at each of `stops`."""
+    """Runs `step` repeatedly; returns all variables at each of `stops`."""
     variables = {v.op.name: v for v in tf.global_variables()}
     sess.run(tf.global_variables_initializer())
     history, done = {}, 0
@@ -47,14 +47,14 @@ def states(sess, step, stops):
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers, one `minimize` after the other.
+    """Fits a line with the optimizer of a given name, one `minimize` per step.
 
     Args:
         data: (x, y), [n, features] and [n, units] arrays of one float dtype.
         start: (kernel, bias), [features, units] and [units] arrays of this dtype.
         optimizer: its name, such as "Adam".
         hyper: dict of its arguments, such as {"learning_rate": 0.5}.
-        stops: list of the steps, rising, at which to look.
+        stops: increasing list of the steps after which values are read.
 
     Returns:
         {stop: {name: value}} of the weights, the slots and the global step.
@@ -76,7 +76,7 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse.
+    """Fits the looked-up rows of an embedding table: the gradient is sparse.
 
     Args:
         table: [rows, n] float array, the initial table.
@@ -88,7 +88,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
         {name: value} of the table and its slots in the end.
 
     Raises:
-        tf.errors.InvalidArgumentError: an id that is no row.
+        tf.errors.InvalidArgumentError: an id is not a row.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -108,13 +108,13 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
-    """Fits a line by Momentum, its gradients clipped by their global norm.
+    """Fits a line with Momentum and gradients clipped by their global norm.
 
     Args:
         data, start, stops: as for `fit`.
-        limit: the largest global norm that is left as it is.
+        limit: the largest global norm that is not clipped.
         rate: learning rate.
-        momentum: share of the old direction that a step keeps.
+        momentum: share of the previous direction that a step keeps.
         frozen: names of the weights that are not trained, and have no slots.
 
     Returns:
@@ -146,7 +146,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate that is given for every step.
+    """Fits a line with Adam and a learning rate that is given for every step.
 
     Args:
         data, start: as for `fit`.
@@ -156,7 +156,7 @@ def fit_at_rates(data, start, rates):
         {name: value} in the end.
 
     Raises:
-        ValueError: a rate is no scalar.
+        ValueError: a rate is not a scalar.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -173,11 +173,11 @@ def fit_at_rates(data, start, rates):
 
 
 def fit_by_parts(data, start, rates, stops):
-    """Fits a line at two rates: one loss, an Adam for the kernel, one for the bias.
+    """Fits a line with two Adam optimizers: one for the kernel, one for the bias.
 
     Args:
         data, start, stops: as for `fit`.
-        rates: (the kernel's, the bias's).
+        rates: (learning rate of the kernel, that of the bias).
 
     Returns:
         {stop: {name: value}} of the weights, the slots and the global step.
@@ -203,15 +203,15 @@ def fit_by_parts(data, start, rates, stops):
 
 
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):
-    """Trains two linear networks against each other, each by an Adam of its own.
+    """Trains a linear generator and a critic in turns, each with its own Adam.
 
     Args:
         real: [n, features] float array, the real examples of the discriminator.
         noise: [n, m] array of the same dtype, as the others.
         generator: [m, features] array.
         critic: [features, 1] array.
-        turns: how often it is the generator's turn.
-        critic_steps: how many steps the critic takes before.
+        turns: number of steps of the generator.
+        critic_steps: number of steps of the critic before each of them.
         rate: learning rate of both.
 
     Returns:
@@ -219,8 +219,8 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
         {name: value} in the end).
 
     Raises:
-        ValueError: the noise does not fit, seen while a graph is made.
-        tf.errors.InvalidArgumentError: likewise, seen when run.
+        ValueError: the noise does not fit, found while a graph is made.
+        tf.errors.InvalidArgumentError: the same, found when run.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -255,7 +255,7 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
 
 
 class AdamWeightDecayOptimizer(tf.train.Optimizer):
-    """Adam without bias correction, and weights that shrink apart from the loss."""
+    """Adam without bias correction and with decoupled weight decay."""
 
     def __init__(self, learning_rate, decay, exclude, name="AdamWeightDecay"):
         super(AdamWeightDecayOptimizer, self).__init__(False, name)
@@ -280,19 +280,19 @@ class AdamWeightDecayOptimizer(tf.train.Optimizer):
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):
-    """Fits a line by an optimizer of one's own, Adam with weight decay.
+    """Fits a line with a custom optimizer: Adam with decoupled weight decay.
 
     Args:
         data, start, stops: as for `fit`.
         rate: learning rate.
-        decay: share of a weight that it loses in a step, times the rate.
+        decay: weight decay: a step subtracts rate * decay * weight.
         exclude: patterns of the names of weights that do not shrink.
 
     Returns:
         {stop: {name: value}} of the weights, the slots and the global step.
 
     Raises:
-        re.error: a pattern that is none.
+        re.error: an invalid pattern.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

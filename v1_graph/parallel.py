@@ -20,16 +20,16 @@ __all__ = [
 
 
 def processors(count):
-    """Divides the processor into devices that stand in for as many GPUs.
+    """Splits the CPU into logical devices, which are used in place of GPUs.
 
     Args:
-        count: how many.
+        count: number of devices.
 
     Returns:
         List of names such as "CPU:0".
     """
     # --- configure
-    # Of this session alone; the next one may have another number.
+    # For this session alone; the next session may have another number.
     config = tf.ConfigProto(device_count={"CPU": count})
     # --- look
     with tf.Graph().as_default(), tf.Session(config=config) as sess:
@@ -43,7 +43,7 @@ def session():
 
 
 def device(index):
-    """The name of a device: with device_type="GPU", one that is worth the trouble."""
+    """The name of a CPU device; in practice write device_type="GPU"."""
     return tf.DeviceSpec(device_type="CPU", device_index=index)
 
 
@@ -54,9 +54,9 @@ def short(name):
 
 
 def run_and_locate(sess, fetches, feed, tensors):
-    """Runs, and looks up on which device each of `tensors` was made.
+    """Runs the fetches, and finds the device that computed each of `tensors`.
 
-    A tensor's own `device` is what was asked for, and empty if nothing was.
+    A tensor's own `device` is the one that was requested, or empty.
     """
     options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
     values = sess.run(fetches, feed, options, metadata)
@@ -71,13 +71,13 @@ def add(a, b, index):
     Args:
         a: array.
         b: array of the same dtype that broadcasts with `a`.
-        index: which device.
+        index: number of the device.
 
     Returns:
         (array, name such as "CPU:1").
 
     Raises:
-        tf.errors.InvalidArgumentError: no such device; TensorFlow 2 takes another.
+        tf.errors.InvalidArgumentError: no such device; TensorFlow 2 uses another.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -91,7 +91,7 @@ def add(a, b, index):
 
 
 def nested_devices(x):
-    """Computes in a block, in one inside of it, beside a tensor, and where it may.
+    """Places ops in nested device blocks, beside a tensor, and on any device.
 
     Args:
         x: numeric array.
@@ -118,7 +118,7 @@ def nested_devices(x):
 
 
 def device_function(x, kernel):
-    """Keeps the variable on the first device, and computes on the second.
+    """Places a variable on the first device, and the computation on the second.
 
     Args:
         x: [n, features] float array.
@@ -143,7 +143,7 @@ def device_function(x, kernel):
 
 
 def add_in_halves(a, b):
-    """Adds one half of two arrays on each device.
+    """Splits two arrays, and adds one half on each of two devices.
 
     Args:
         a: [n, ...] array, n even.
@@ -171,7 +171,7 @@ def add_in_halves(a, b):
 
 
 def make_parallel(fn, num_devices, **kwargs):
-    """Applies `fn` to a part of a batch on each device, with shared variables.
+    """Splits a batch over devices, and applies `fn` on each with shared variables.
 
     Args:
         fn: function of tensors, the batch first, to one tensor, the batch first.
@@ -179,13 +179,13 @@ def make_parallel(fn, num_devices, **kwargs):
         **kwargs: the tensors.
 
     Returns:
-        What `fn` returns for the whole batch.
+        The result of `fn` for the whole batch.
     """
     in_splits = {k: tf.split(v, num_devices) for k, v in kwargs.items()}
     out_splits = []
     for i in range(num_devices):
         with tf.device(device(i)):
-            # The first call makes the variables, the others find them by name.
+            # The first call makes the variables, later calls find them by name.
             with tf.variable_scope(tf.get_variable_scope(), reuse=i > 0):
                 parts = {k: v[i] for k, v in in_splits.items()}
                 out_splits.append(fn(**parts))
@@ -193,7 +193,7 @@ def make_parallel(fn, num_devices, **kwargs):
 
 
 def add_in_parallel(a, b, num_devices):
-    """Adds a part of two arrays on each device, by a function that does so for any.
+    """Adds two arrays with `make_parallel`, one part of them on each device.
 
     Args:
         a: [n, ...] array, n a multiple of `num_devices`.
@@ -204,7 +204,7 @@ def add_in_parallel(a, b, num_devices):
         Array like `a`.
 
     Raises:
-        ValueError: n is no such multiple.
+        ValueError: n is not such a multiple.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -219,7 +219,7 @@ def add_in_parallel(a, b, num_devices):
 
 
 def losses_and_gradient(x, y, w, num_devices, colocate=True):
-    """Computes the squared errors of a polynomial, and the gradient of their mean.
+    """Computes losses of a polynomial on several devices, and their mean's gradient.
 
     Args:
         x: [n] float array, n a multiple of `num_devices`.
@@ -232,7 +232,7 @@ def losses_and_gradient(x, y, w, num_devices, colocate=True):
         ([n] losses, [3, 1] gradient, the names of the devices of its parts).
 
     Raises:
-        ValueError: n is no such multiple.
+        ValueError: n is not such a multiple.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -263,20 +263,20 @@ def losses_and_gradient(x, y, w, num_devices, colocate=True):
 
 
 def fit(x, y, w, num_devices, learning_rate=0.1):
-    """Fits a polynomial by Adam, every batch divided among devices that share it.
+    """Fits a polynomial with Adam; each batch is split over several devices.
 
     Args:
         x: [steps, n] float array, n a multiple of `num_devices`.
         y: [steps, n] array of the same dtype.
-        w: [3, 1] array, the coefficients to begin with.
+        w: [3, 1] array, the initial coefficients.
         num_devices: number of devices, 1 or 2.
-        learning_rate: of Adam.
+        learning_rate: learning rate of Adam.
 
     Returns:
         ([3, 1] coefficients, [steps] mean losses, each before its update).
 
     Raises:
-        ValueError: n is no such multiple.
+        ValueError: n is not such a multiple.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -297,14 +297,14 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
         losses = []
         for step in range(len(x)):
             feed = {x_in: x[step], y_in: y[step]}
-            # No race: what the loss reads of `w`, the gradient needs, too.
+            # No race: the gradient needs the same values of `w` as the loss.
             losses.append(sess.run([loss, train], feed)[0])
         (weights,) = sess.run(tf.trainable_variables())
         return weights, tf.stack(losses).eval()
 
 
 def average_gradients(tower_gradients):
-    """The means over the towers, beside the variables.
+    """Averages the gradient of each variable over the towers.
 
     Args:
         tower_gradients: one list of (gradient, variable) for each tower.
@@ -325,8 +325,8 @@ def fit_towers(x, y, w, learning_rate=0.0625):
     Args:
         x: [steps, n] float array, n even.
         y: [steps, n] array of the same dtype.
-        w: [3, 1] array, the coefficients to begin with.
-        learning_rate: of the descent.
+        w: [3, 1] array, the initial coefficients.
+        learning_rate: learning rate of the descent.
 
     Returns:
         ([3, 1] coefficients, [steps] mean losses, each before its update).
@@ -347,7 +347,7 @@ def fit_towers(x, y, w, learning_rate=0.0625):
             with tf.device(device(i)), tf.name_scope("tower_%d" % i):
                 error = polynomial(x_part, weights) - y_part
                 losses.append(tf.reduce_mean(tf.square(error)))
-                # In the block of the tower: its gradients are made where it is.
+                # In the block of the tower: its gradients are computed on its device.
                 tower_gradients.append(optimizer.compute_gradients(losses[i]))
         # --- step
         loss = tf.reduce_mean(tf.stack(losses))
@@ -362,11 +362,11 @@ def fit_towers(x, y, w, learning_rate=0.0625):
 
 
 def feed_towers(x, batch):
-    """Divides the batches of a dataset between two devices.
+    """Splits each batch of a dataset between two devices.
 
     Args:
         x: [n, ...] float array.
-        batch: size of a batch, even; what is left over is dropped.
+        batch: size of a batch, even; the remainder is dropped.
 
     Returns:
         List of [part of the first device, part of the second], one for each batch.
@@ -379,7 +379,7 @@ def feed_towers(x, batch):
         dataset = tf.data.Dataset.from_tensor_slices(x)
         dataset = dataset.batch(batch, drop_remainder=True)
         # --- divide
-        # One get_next for each tower would be two batches, each to whoever came first.
+        # One get_next for each tower would read two batches, in the order of the calls.
         values = tf.data.make_one_shot_iterator(dataset).get_next()
         parts = []
         for i, part in enumerate(tf.split(values, 2)):
@@ -395,7 +395,7 @@ def feed_towers(x, batch):
 
 
 def center(x):
-    """Subtracts the mean of a batch from both of its halves, each on its device.
+    """Subtracts the mean of the whole batch from its halves on two devices.
 
     Args:
         x: [n, ...] float array, n even.
@@ -416,7 +416,7 @@ def center(x):
             with tf.device(device(i)):
                 means.append(tf.reduce_mean(parts[i], axis=0))
         # --- meet
-        # All towers are in one graph: here, between two loops, they meet.
+        # All towers are in one graph: between the two loops their means are added.
         mean = tf.add_n(means) / 2
         # --- subtract
         centered = []

@@ -26,11 +26,11 @@ __all__ = [
 
 
 def relu(x, chained=True):
-    """Computes max(x, 0), and its gradient, in NumPy.
+    """Computes ReLU, max(x, 0), and its gradient in NumPy.
 
     Args:
         x: float tensor.
-        chained: whether the gradient is multiplied by the one from above, as it must.
+        chained: whether to multiply by the upstream gradient, as is necessary.
 
     Returns:
         Tensor like `x`.
@@ -41,7 +41,7 @@ def relu(x, chained=True):
         return np.maximum(x, 0, dtype=x.dtype)
 
     def slope(x):
-        return (x > 0).astype(x.dtype)  # what Tout says, or it is refused
+        return (x > 0).astype(x.dtype)  # the dtype of Tout, or it is refused
 
     # --- gradient
     def gradient(op, upstream):
@@ -50,7 +50,7 @@ def relu(x, chained=True):
         slopes.set_shape(x.shape)
         return upstream * slopes if chained else slopes
 
-    # A name can be registered once in a process, and this line runs for every layer.
+    # A name can be registered once in a process, but this line runs for every layer.
     name = "PythonRelu" + uuid.uuid4().hex
     tf.RegisterGradient(name)(gradient)
     # The type of the op: with stateful=False it would be PyFuncStateless.
@@ -78,7 +78,7 @@ def quantize(x, bits):
 
 
 def binarize(x):
-    """Takes the signs of numbers; gradients pass straight through.
+    """Computes the signs of numbers; gradients pass straight through.
 
     Args:
         x: float tensor.
@@ -93,18 +93,18 @@ def binarize(x):
 
 @tf.RegisterGradient("GuidedRelu")
 def guided_relu_gradient(op, upstream):
-    """Lets pass what is positive, to where the input was positive."""
+    """Gradient of guided ReLU: positive gradients, where the input was positive."""
     return tf.nn.relu(upstream) * tf.cast(op.inputs[0] > 0, upstream.dtype)
 
 
 def saliency(x, hidden, output, guided=True):
-    """Differentiates a network's largest logit, by guided backpropagation or not.
+    """Computes the gradient of the largest logit, by guided backpropagation or not.
 
     Args:
         x: [batch, n] float tensor.
         hidden: [n, m] tensor of the same dtype, the first weights.
         output: [m, classes] tensor of the same dtype, the last weights.
-        guided: whether ReLUs hold back negative gradients.
+        guided: whether ReLUs block negative gradients.
 
     Returns:
         [batch, n] tensor.
@@ -115,7 +115,7 @@ def saliency(x, hidden, output, guided=True):
         return tf.matmul(tf.nn.relu(tf.matmul(x, hidden)), output)
 
     # --- gradient
-    # Every ReLU that is made in here has the other gradient, whoever wrote the network.
+    # Every ReLU that is made here has the other gradient, also in a library's network.
     overridden = {"Relu": "GuidedRelu"} if guided else {}
     with tf.get_default_graph().gradient_override_map(overridden):
         logits = network(x)
@@ -123,19 +123,19 @@ def saliency(x, hidden, output, guided=True):
 
 
 def newton_root(x, tolerance=2.0**-10, limit=50):
-    """Solves y + y³ = x by Newton's method, in as many steps as it takes.
+    """Solves y + y³ = x in Python by Newton's method, until it converges.
 
     Args:
         x: float tensor.
-        tolerance: of the largest residual before the last step.
-        limit: the most steps.
+        tolerance: largest residual before the last step.
+        limit: largest number of steps.
 
     Returns:
         Tensor like `x`, with the gradient of the steps that were taken.
     """
 
     # --- python
-    # Runs eagerly: tensors come in, Python decides, a tape follows every step.
+    # Runs eagerly: x is a tensor, Python decides, a tape records every step.
     def solve(x):
         y = tf.zeros_like(x)  # not x itself: the slope would be that of x - x, too
         for _ in range(limit):
@@ -154,7 +154,7 @@ def newton_root(x, tolerance=2.0**-10, limit=50):
 
 
 def keep_boxes(boxes, scores, limit=0.5):
-    """Keeps boxes in the order of their scores, unless they overlap a kept one.
+    """Non-maximum suppression in Python: drops boxes that overlap a better one.
 
     Args:
         boxes: [n, 4] float tensor of left, top, right, bottom.
@@ -162,8 +162,8 @@ def keep_boxes(boxes, scores, limit=0.5):
         limit: the largest overlap, as intersection over union.
 
     Returns:
-        [[k, 4] boxes, [k] int32 places of them, [k] largest overlap of each with those
-        before it].
+        [[k, 4] boxes, [k] int32 indices of these boxes, [k] largest overlap of each
+        with those before it].
     """
 
     # --- python
@@ -178,30 +178,31 @@ def keep_boxes(boxes, scores, limit=0.5):
             if overlap <= limit:
                 kept.append(i)
                 overlaps.append(overlap)
-        # One array for each of Tout. Of itself, NumPy would make int64 and float64.
+        # One array for each dtype of Tout. By default, NumPy would make int64 and
+        # float64.
         return np.array(kept, np.int32), np.array(overlaps, boxes.dtype)
 
     # --- op
     kept, overlaps = tf.py_func(suppress, [boxes, scores], [tf.int32, boxes.dtype])
     kept.set_shape([None])
     overlaps.set_shape([None])
-    # Out here, for the sake of the gradient: Python has none.
+    # Outside Python, because an op of Python has no gradient.
     return [tf.gather(boxes, kept), kept, overlaps]
 
 
 def repeat_rows(x, shape, checked=True):
-    """Repeats every row in Python, and says what shape there will be.
+    """Repeats every row in Python, and sets the static shape of the result.
 
     Args:
         x: [n, m] tensor.
-        shape: list of numbers and None, the shape that is promised.
-        checked: whether the promise is checked when the op has run.
+        shape: list of numbers and None, the static shape to set.
+        checked: whether to check the shape when the op has run.
 
     Returns:
         [[2n, m] tensor, its shape as the graph knows it].
 
     Raises:
-        InvalidArgumentError: the promise is checked, and not kept.
+        InvalidArgumentError: the shape is checked, and differs.
     """
     # --- op
     y = tf.py_func(lambda x: np.repeat(x, 2, axis=0), [x], x.dtype)
@@ -215,17 +216,17 @@ def repeat_rows(x, shape, checked=True):
 
 
 def parse_quantities(texts, cast=True):
-    """Parses texts such as "1.5 µm" in Python: a number and what follows it.
+    """Parses texts such as "1.5 µm" in Python into numbers and units.
 
     Args:
         texts: [n] string tensor, UTF-8.
-        cast: whether float64, which is what Python counts in, becomes float32.
+        cast: whether to cast Python's float64 to float32.
 
     Returns:
         [[n] float32 numbers, [n] strings in upper case].
 
     Raises:
-        InvalidArgumentError: a text has no number, or there was no cast.
+        InvalidArgumentError: a text has no number, or `cast` is False.
     """
 
     # --- python
@@ -236,7 +237,7 @@ def parse_quantities(texts, cast=True):
             numbers.append(float(number))
             units.append(unit.upper().encode("utf-8"))
         numbers = np.array(numbers)
-        # An object array: with a fixed width NumPy cuts zero bytes off the end.
+        # An object array: with a fixed width, NumPy would drop zero bytes at the end.
         return numbers.astype(np.float32) if cast else numbers, np.array(units, object)
 
     # --- op
@@ -247,7 +248,7 @@ def parse_quantities(texts, cast=True):
 
 
 def log_steps(xs):
-    """Squares numbers one by one; Python logs its calls, and the making of the step.
+    """Squares numbers one by one; Python logs its calls, and the trace of the step.
 
     Args:
         xs: [n] float array.
@@ -267,7 +268,7 @@ def log_steps(xs):
         # --- step
         log.append("made")
         x = tf.placeholder(xs.dtype, [])
-        # Without an output it is an operation, there for its side effect.
+        # Without outputs, it is an operation that runs for its side effect.
         with tf.control_dependencies([tf.py_func(before, [x], [])]):
             square = tf.square(x)
         logged = tf.py_func(after, [square], [])
@@ -282,7 +283,7 @@ def check_gradient(x, weights, chained=True, delta=1e-3):
     Args:
         x: [n] float array.
         weights: [m, n] array of the same dtype.
-        chained: whether `relu` has its gradient right.
+        chained: whether the gradient of `relu` is right.
         delta: half the distance of the points where the difference is taken.
 
     Returns:
@@ -301,7 +302,7 @@ def check_gradient(x, weights, chained=True, delta=1e-3):
 
 
 def analytic_and_numeric(x, dx):
-    """Differentiates ReLU by its gradient, and by a difference quotient.
+    """Differentiates ReLU with its own gradient, and with a difference quotient.
 
     Args:
         x: float tensor.
@@ -321,7 +322,7 @@ DIGITS = "75557 26227 71747 71717 55711 74717 74757 71111 75757 75717".split()
 
 
 def paint(image, label):
-    """Draws a number on an image, in place: the same pixels everywhere."""
+    """Draws a number on an image in place, with the same pixels on any machine."""
     for i, digit in enumerate(str(label)):
         bits = [f"{int(row):03b}" for row in DIGITS[int(digit)]]
         ink = 255 * np.array([[int(bit) for bit in row] for row in bits], np.uint8)
@@ -329,11 +330,11 @@ def paint(image, label):
 
 
 def plot(image, label):
-    """Draws an image and its label: more beautiful, and new pixels in every release."""
+    """Draws an image and its label with matplotlib; pixels depend on its version."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    # No pyplot: it is not made for threads, and keeps every figure.
+    # No pyplot: it is not thread-safe, and keeps every figure.
     figure = Figure(figsize=(2, 1), dpi=80)
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot(111)
@@ -349,8 +350,8 @@ def draw_labels(images, labels, max_outputs=3, plotted=False):
     Args:
         images: [n, height, width, channels] uint8 tensor.
         labels: [n] integer tensor, none of them negative.
-        max_outputs: how many images to draw, at most.
-        plotted: whether by matplotlib, on 80 x 160 pixels and 3 channels.
+        max_outputs: largest number of images to draw.
+        plotted: whether to draw by matplotlib, on 80 x 160 pixels and 3 channels.
 
     Returns:
         [k, height, width, channels] uint8 tensor.
@@ -360,7 +361,7 @@ def draw_labels(images, labels, max_outputs=3, plotted=False):
     def draw(images, labels):
         if plotted:
             return np.stack([plot(*both) for both in zip(images[:max_outputs], labels)])
-        drawn = images[:max_outputs].copy()  # what comes in must stay as it is
+        drawn = images[:max_outputs].copy()  # the argument must not change
         for image, label in zip(drawn, labels):
             paint(image, label)
         return drawn
@@ -379,8 +380,8 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
     Args:
         images: [steps, batch, height, width, channels] array, uint8 or float.
         labels: [steps, batch] integer array to be drawn on the images, or None.
-        name: of the summary.
-        max_outputs: how many images of a batch to write, at most.
+        name: name of the summary.
+        max_outputs: largest number of images of a batch to write.
         plotted: whether labels are drawn by matplotlib.
 
     Returns:
@@ -408,7 +409,7 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
 
 
 def read_images(directory, sess):
-    """The image summaries of an event file."""
+    """Reads the image summaries of an event file."""
     (path,) = glob.glob(os.path.join(directory, "events.*"))
     found = []
     for event in tf.train.summary_iterator(path):

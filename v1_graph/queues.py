@@ -22,7 +22,7 @@ __all__ = [
 
 
 def _drain(sess, fetches, local=True):
-    """Runs `fetches` while the queue runners' threads fill, until the queues end."""
+    """Runs `fetches` until the queues end, while threads of queue runners fill them."""
     sess.run(tf.global_variables_initializer())
     if local:
         sess.run(tf.local_variables_initializer())
@@ -33,7 +33,7 @@ def _drain(sess, fetches, local=True):
         while not coord.should_stop():
             results.append(sess.run(fetches))
     except tf.errors.OutOfRangeError:
-        pass  # the epochs are over, or a thread has failed: join tells
+        pass  # the epochs are over, or a thread has failed: join raises
     finally:
         coord.request_stop()
         coord.join(threads)
@@ -56,14 +56,15 @@ def fifo_queue(values, size, smaller=False):
     Args:
         values: [n, ...] array.
         size: elements per batch.
-        smaller: whether a last batch may be smaller; else the rest stays inside.
+        smaller: whether a last batch may be smaller; otherwise the queue keeps the
+            rest.
 
     Returns:
-        (list of batches, number of elements left over).
+        (list of batches, number of remaining elements).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
-        # A queue that is too small for all of them would block the run for ever.
+        # A queue that is too small for all elements would block the run forever.
         queue = tf.FIFOQueue(len(values), values.dtype, values.shape[1:])
         fill = queue.enqueue_many([tf.constant(values)])
         take = queue.dequeue_up_to if smaller else queue.dequeue_many
@@ -80,18 +81,18 @@ def fifo_queue(values, size, smaller=False):
 
 
 def random_queue(values, count, seed):
-    """Fills a queue that is drawn from at random, and then takes elements out of it.
+    """Fills a `RandomShuffleQueue`, and takes elements out of it at random.
 
     Args:
         values: [n] array.
-        count: how many to take.
-        seed: of the graph and of the queue.
+        count: number of elements to take.
+        seed: seed of the graph and of the queue.
 
     Returns:
         [count] array.
 
     Raises:
-        tf.errors.OutOfRangeError: there are fewer.
+        tf.errors.OutOfRangeError: the queue has fewer elements.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -106,11 +107,11 @@ def random_queue(values, count, seed):
 
 
 def squares(limit, capacity):
-    """Squares the numbers below a limit, computed ahead by a thread of their own.
+    """Squares the numbers below a limit, prefetched by a thread.
 
     Args:
-        limit: how many.
-        capacity: how many may be computed before they are asked for.
+        limit: number of squares.
+        capacity: largest number of squares that are computed ahead.
 
     Returns:
         List of `limit` int64 numbers.
@@ -120,7 +121,7 @@ def squares(limit, capacity):
         counter = tf.Variable(0, trainable=False, dtype=tf.int64)
         number = counter.count_up_to(limit)  # OutOfRangeError closes the queue
         queue = tf.FIFOQueue(capacity, [tf.int64], [[]])
-        # Two of the same op are two threads, and the order is anybody's.
+        # Two enqueue ops would run in two threads, in no fixed order.
         runner = tf.train.QueueRunner(queue, [queue.enqueue(tf.square(number))])
         tf.train.add_queue_runner(runner)
         # --- run
@@ -128,12 +129,12 @@ def squares(limit, capacity):
 
 
 def produce_and_consume(numbers, capacity, limit):
-    """Takes square roots in one thread, and doubles them in another.
+    """Computes square roots in a producer thread, and doubles them in a consumer.
 
     Args:
         numbers: list of floats.
-        capacity: how many roots may wait.
-        limit: how many results are wanted, at most.
+        capacity: largest number of roots that wait in the queue.
+        limit: largest number of results.
 
     Returns:
         List of float64 numbers.
@@ -158,7 +159,8 @@ def produce_and_consume(numbers, capacity, limit):
                             break
                         sess.run(enqueue, {root: math.sqrt(number)})
             finally:
-                # After the coordinator heard of an exception: a stop hides later ones.
+                # After the coordinator got the exception, because a stop hides later
+                # ones.
                 sess.run(close)
 
         # --- consume
@@ -167,7 +169,7 @@ def produce_and_consume(numbers, capacity, limit):
         results = []
         try:
             while True:
-                result = sess.run(doubled)  # goes on, or the producer stays blocked
+                result = sess.run(doubled)  # continue, or the producer stays blocked
                 if len(results) < limit:
                     results.append(result)
                 else:
@@ -179,21 +181,20 @@ def produce_and_consume(numbers, capacity, limit):
 
 
 def read_lines(files, epochs, skip=0, initialized=True):
-    """Reads text files line by line, over and over.
+    """Reads text files line by line, for a number of epochs.
 
     Args:
         files: {name: text} of the files, in order; a text of None is a missing file.
-        epochs: how often to read them.
-        skip: lines to skip at the beginning of each.
-        initialized: whether local variables are initialized, the count of epochs
-            being one.
+        epochs: number of passes over the files.
+        skip: number of lines to skip at the beginning of each file.
+        initialized: whether to initialize local variables, such as the count of epochs.
 
     Returns:
         List of (key, line) in bytes, a key being b"name:number of the line".
 
     Raises:
         tf.errors.NotFoundError: a file is missing.
-        ValueError: there are no files; today that is no data.
+        ValueError: there are no files; TensorFlow 2 returns no data.
         tf.errors.FailedPreconditionError: not initialized; TensorFlow 2 raises
             nothing.
     """
@@ -212,13 +213,13 @@ def read_lines(files, epochs, skip=0, initialized=True):
 
 
 def csv_batches(text, size, epochs, smaller=False):
-    """Decodes a file of comma-separated values into batches.
+    """Decodes a CSV file into batches.
 
     Args:
         text: the file, a line per example: a float (else -1), an int and a word (else
             "none").
         size: examples per batch.
-        epochs: how often to read the file; batches straddle them.
+        epochs: number of passes over the file; a batch may have rows of two passes.
         smaller: whether a last batch may be smaller.
 
     Returns:
@@ -235,7 +236,7 @@ def csv_batches(text, size, epochs, smaller=False):
                 paths, num_epochs=epochs, shuffle=False
             )
             _, line = tf.TextLineReader().read(names)
-            # An empty default means: required.
+            # An empty default: the field is required.
             fields = tf.decode_csv(line, [[-1.0], tf.constant([], tf.int64), ["none"]])
             batch = tf.train.batch(fields, size, allow_smaller_final_batch=smaller)
             # --- run
@@ -243,10 +244,10 @@ def csv_batches(text, size, epochs, smaller=False):
 
 
 def padded_batches(rows, size):
-    """Reads records of several lengths, and pads each batch to its longest.
+    """Reads records of different lengths, and pads each batch to its longest record.
 
     Args:
-        rows: list of lists of ints: what the TFRecord file holds.
+        rows: list of lists of ints: the records of the TFRecord file.
         size: rows per batch; a last batch that is smaller is dropped.
 
     Returns:
@@ -274,14 +275,14 @@ def padded_batches(rows, size):
 
 
 def shuffled_slices(x, y, size, epochs, seed):
-    """Batches the rows of two arrays, every epoch in an order of its own.
+    """Batches the rows of two arrays, which are shuffled again in each epoch.
 
     Args:
         x: [n, ...] array.
         y: [n, ...] array.
         size: rows per batch; a last batch that is smaller is dropped.
-        epochs: how often to take all rows.
-        seed: of the graph and of the shuffling; the order is that of TensorFlow 1.
+        epochs: number of passes over the rows.
+        seed: seed of the graph and of the shuffling; the order is that of TensorFlow 1.
 
     Returns:
         List of (rows of x, rows of y).
@@ -298,17 +299,18 @@ def shuffled_slices(x, y, size, epochs, seed):
 
 
 def shuffle_batches(x, size, min_after_dequeue, seed):
-    """Shuffles elements by a buffer, in an order that is another in every run.
+    """Batches elements that are shuffled in a buffer.
 
     Args:
         x: [n] array.
         size: elements per batch; a last batch that is smaller is dropped.
-        min_after_dequeue: how many elements stay to choose from, while there are more.
-        seed: of the queue; of little use, since the buffer's fill is a race.
+        min_after_dequeue: least number of elements in the buffer, until the data end.
+        seed: seed of the queue; it does not fix the order, since threads fill the
+            buffer.
 
     Returns:
         (list of the sizes of batches, all their elements sorted, whether the order
-        is another than the given one).
+        differs from that of `x`).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -326,14 +328,14 @@ def shuffle_batches(x, size, min_after_dequeue, seed):
 
 
 def join_files(files, readers):
-    """Reads several files at once, and mixes their lines.
+    """Reads several files in parallel, and mixes their lines.
 
     Args:
         files: {name: text} of the files.
-        readers: how many to read at a time.
+        readers: number of files to read at a time.
 
     Returns:
-        The lines, sorted: with several readers the order is another in every run.
+        The lines, sorted: with several readers the order differs in every run.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)

@@ -25,17 +25,19 @@ __all__ = [
 
 
 def kernel_seeds(graph_seed, op_seeds):
-    """Tells the two numbers that begin the stream of a random op.
+    """Computes the two seeds, `seed` and `seed2`, of the kernel of a random op.
 
     Args:
-        graph_seed: int that `set_random_seed` was given, or None if it was not called.
-        op_seeds: list of ints, the `seed=` of each op; or of None without a graph seed.
+        graph_seed: int that was passed to `set_random_seed`, or None without a call.
+        op_seeds: list of ints, the `seed=` of each op; or of None if there is no graph
+            seed.
 
     Returns:
-        List of [seed, seed2], one per op; [0, 0] is drawn anew by every program.
+        List of [seed, seed2], one per op; [0, 0] means another random seed in every
+        program.
 
     Raises:
-        TypeError: a seed that is no number.
+        TypeError: a seed is not a number.
     """
     with tf.Graph().as_default():
         # --- seeds
@@ -46,22 +48,22 @@ def kernel_seeds(graph_seed, op_seeds):
 
 
 def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", sessions=1):
-    """Draws again and again from one op: the first numbers and all later ones.
+    """Draws repeatedly from one random op: the first numbers and all later ones.
 
     Args:
         kind: "random_normal", "random_uniform" or "truncated_normal".
         graph_seed: int, or None.
         op_seed: int; None only without a graph seed, and then nothing can be repeated.
-        sizes: list of int, how many numbers each draw takes.
+        sizes: list of int, the number of values in each draw.
         parameters: mean and deviation, or lower and upper bound.
-        dtype: of the numbers.
-        sessions: how many programs do so, one after the other.
+        dtype: dtype of the numbers.
+        sessions: number of sessions, one after the other.
 
     Returns:
         List (a session each) of lists of [size] arrays.
 
     Raises:
-        TypeError: a dtype in which this kind is not drawn.
+        TypeError: a dtype that this kind does not support.
     """
     with tf.Graph().as_default():
         # --- op
@@ -72,19 +74,20 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
         # --- draw
         results = []
         for _ in range(sessions):
-            with tf.Session() as sess:  # begins every stream of the graph anew
+            with tf.Session() as sess:  # restarts every stream of the graph
                 results.append([sess.run(y, {shape: [size]}) for size in sizes])
         return results
 
 
 def twins(graph_seed, op_seeds, size, runs):
-    """Draws from several ops, some of one seed, side by side.
+    """Draws from several random ops, some of which have the same seed.
 
     Args:
         graph_seed: int, or None.
-        op_seeds: list of int. Ops of one seed draw the same numbers, each its own.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
+        op_seeds: list of int. Ops with one seed draw the same numbers, each from its
+            own stream.
+        size: number of values in each draw.
+        runs: number of draws.
 
     Returns:
         [runs, ops, size] float32 array of numbers in [0, 1).
@@ -98,13 +101,13 @@ def twins(graph_seed, op_seeds, size, runs):
 
 
 def draws_by_position(graph_seed, nodes, size, runs):
-    """Draws from ops without seeds in a graph with one: their place is their seed.
+    """Draws from ops without seeds: in a seeded graph, their position is their seed.
 
     Args:
         graph_seed: int.
-        nodes: list of int, how many other nodes are made before each normal op.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
+        nodes: list of int, the number of other nodes before each normal op.
+        size: number of values in each draw.
+        runs: number of draws.
 
     Returns:
         dict with the `seeds`, a list of [seed, seed2] per op, and the `draws`, a
@@ -129,7 +132,7 @@ def draws_by_position(graph_seed, nodes, size, runs):
 
 
 def initial_weights(graph_seed, sizes):
-    """Draws the initial kernels of a perceptron that only its graph gave a seed.
+    """Draws the initial kernels of a perceptron with a graph seed but no op seeds.
 
     Args:
         graph_seed: int.
@@ -152,7 +155,7 @@ def initial_weights(graph_seed, sizes):
             x = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
             kernels.append(kernel)
         # --- seeds
-        # Print this in the old program: whatever it draws can then be drawn anew.
+        # Print this in the old program: with it, all of its draws can be repeated.
         ops = [op for op in graph.get_operations() if "seed2" in op.node_def.attr]
         seeds = [[op.get_attr("seed"), op.get_attr("seed2")] for op in ops]
         # --- draw
@@ -161,11 +164,11 @@ def initial_weights(graph_seed, sizes):
 
 
 def shared_initializer(graph_seed, shape, count):
-    """Draws the values of several variables by one initializer: each other values.
+    """Initializes several variables with one initializer; each gets other values.
 
     Args:
         graph_seed: int.
-        shape: list of int, of each variable.
+        shape: list of int, shape of each variable.
         count: int, the number of variables.
 
     Returns:
@@ -188,19 +191,19 @@ def shared_initializer(graph_seed, shape, count):
 
 
 def replay(graph, runs):
-    """Draws what the random ops of a saved graph draw.
+    """Draws the same numbers as the random ops of a saved graph.
 
     Args:
-        graph: text of a GraphDef, as `tf.train.write_graph` and a `.meta` file have it,
-            with nodes of the types RandomStandardNormal, RandomUniform and
+        graph: text of a GraphDef, as in files of `tf.train.write_graph` and `.meta`
+            files, with nodes of the types RandomStandardNormal, RandomUniform and
             TruncatedNormal, whose shapes are constants.
-        runs: how often to draw.
+        runs: number of draws.
 
     Returns:
         {name of the node: list of arrays}.
 
     Raises:
-        text_format.ParseError: no GraphDef.
+        text_format.ParseError: the text is not a GraphDef.
     """
     with tf.Graph().as_default() as new, tf.Session() as sess:
         # --- read
@@ -212,13 +215,13 @@ def replay(graph, runs):
 
 
 def random_walk(steps, graph_seed, op_seed, runs):
-    """Draws in a loop: every turn goes on with the stream of the one op in its body.
+    """Draws in a `while_loop`: each iteration continues the stream of the same op.
 
     Args:
-        steps: how often the loop turns.
+        steps: number of iterations.
         graph_seed: int, or None.
         op_seed: int.
-        runs: how often to walk; the second walk goes on, too.
+        runs: number of walks; each continues the stream.
 
     Returns:
         [runs, steps] float32 array of the positions.
@@ -234,7 +237,8 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
         path = tf.TensorArray(tf.float32, steps)
         start = [0, 0.0, path]
-        # Turns that run side by side, 10 by default, draw in whatever order they run.
+        # Iterations that run in parallel, 10 by default, draw in the order in which
+        # they run.
         loop = tf.while_loop(
             lambda i, *_: i < steps, step, start, parallel_iterations=1
         )
@@ -244,12 +248,12 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
 
 def other_draws(graph_seed, op_seed, runs):
-    """Draws from the distributions that a generator has not.
+    """Draws that a `Generator` lacks: gamma, Poisson, categorical, shuffle, crop.
 
     Args:
         graph_seed: int, or None.
-        op_seed: int, of all ops.
-        runs: how often to draw.
+        op_seed: int, seed of all ops.
+        runs: number of draws.
 
     Returns:
         List of dicts with `gamma` [2, 3] float32, `poisson` [4, 3] float32,
@@ -272,20 +276,20 @@ def other_draws(graph_seed, op_seed, runs):
 
 
 def dropout(x, keep_prob, graph_seed, op_seed, runs):
-    """Keeps a share of the elements, scaled up, and drops the others.
+    """Applies seeded dropout: keeps some elements, scaled up, and drops the others.
 
     Args:
         x: float32 array.
         keep_prob: the share to keep, in (0, 1].
         graph_seed: int, or None.
         op_seed: int.
-        runs: how often to draw a mask.
+        runs: number of masks.
 
     Returns:
         List of arrays like x.
 
     Raises:
-        ValueError: a share outside of (0, 1].
+        ValueError: a share outside (0, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- drop
@@ -296,11 +300,11 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
 
 
 def initial_value(name, shape, graph_seed, op_seed, **options):
-    """Draws the initial value of a variable by an initializer with a seed.
+    """Draws the initial value of a variable with a seeded initializer.
 
     Args:
-        name: of an initializer of TensorFlow 1, as in `tf.initializers`.
-        shape: of the variable, two dimensions or more where they scale the draw.
+        name: name of an initializer of TensorFlow 1, as in `tf.initializers`.
+        shape: shape of the variable; two dimensions or more if they scale the draw.
         graph_seed: int, or None.
         op_seed: int.
         **options: other arguments of the initializer.
@@ -321,27 +325,27 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
 
 
 def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
-    """Shuffles the numbers below `size`, epoch by epoch.
+    """Shuffles a dataset of the numbers below `size`, epoch by epoch.
 
     Args:
-        size: how many numbers.
-        buffer: how many of them are looked at to draw the next.
+        size: number of elements.
+        buffer: size of the buffer from which the next element is drawn.
         graph_seed: int, or None.
         op_seed: int.
-        epochs: how often to go through them.
+        epochs: number of passes over the elements.
         reshuffle: whether each epoch has an order of its own.
 
     Returns:
         [epochs, size] int64 array.
 
     Raises:
-        tf.errors.InvalidArgumentError: a buffer of no size.
+        tf.errors.InvalidArgumentError: a buffer size of 0.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- shuffle
         tf.set_random_seed(graph_seed)
         dataset = tf.data.Dataset.range(size).shuffle(buffer, op_seed, reshuffle)
-        # 1.15 fuses shuffle and repeat, and draws another order unless told not to.
+        # By default 1.15 fuses shuffle and repeat, and draws another order.
         options = tf.data.Options()
         options.experimental_optimization.apply_default_optimizations = False
         dataset = dataset.repeat(epochs).batch(size).with_options(options)
@@ -353,19 +357,19 @@ def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
 
 
 def noise_in_map(size, graph_seed, op_seed, runs):
-    """Draws in the map of a dataset, as augmentation does, pass after pass.
+    """Draws noise in `Dataset.map`, as data augmentation does, in several passes.
 
     Args:
-        size: how many elements.
+        size: number of elements.
         graph_seed: int, or None.
         op_seed: int.
-        runs: how many passes; each begins the stream anew.
+        runs: number of passes; each restarts the stream.
 
     Returns:
-        [runs, size] float32 array: the noise that each element was given.
+        [runs, size] float32 array: the noise of each element.
 
     Raises:
-        TypeError: a seed that is no number.
+        TypeError: a seed is not a number.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- map
@@ -383,12 +387,12 @@ def noise_in_map(size, graph_seed, op_seed, runs):
 
 
 def numpy_noise(seed, size, feeds):
-    """Feeds noise from NumPy, whose state no seed of TensorFlow touches.
+    """Feeds noise from NumPy, whose state TensorFlow's seeds do not change.
 
     Args:
-        seed: of NumPy and of the graph.
-        size: how many numbers to feed.
-        feeds: how often.
+        seed: seed of NumPy and of the graph.
+        size: number of values in a feed.
+        feeds: number of feeds.
 
     Returns:
         [feeds, size] float64 array, twice the noise.
@@ -409,12 +413,12 @@ def numpy_noise(seed, size, feeds):
 
 
 def generator(seed, size, runs):
-    """Draws from a generator, whose stream is a variable.
+    """Draws from a `tf.random.Generator`, whose state is a variable.
 
     Args:
         seed: int.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
+        size: number of values in each draw.
+        runs: number of draws.
 
     Returns:
         dict with a list of the `draws`, (normal, uniform) pairs of [size] float32
@@ -427,7 +431,7 @@ def generator(seed, size, runs):
         # --- generator
         rng = tf.random.experimental.Generator.from_seed(seed)
         normal = rng.normal([size])
-        with tf.control_dependencies([normal]):  # the order is up to you
+        with tf.control_dependencies([normal]):  # you choose the order
             uniform = rng.uniform([size])
         sess.run(tf.global_variables_initializer())
         # --- draw
@@ -436,11 +440,11 @@ def generator(seed, size, runs):
 
 
 def stateless(seed, size):
-    """Draws without a state: the same seed is the same numbers.
+    """Draws with stateless ops: the same seed gives the same numbers.
 
     Args:
         seed: [2] int tensor.
-        size: how many numbers each draw takes.
+        size: number of values in each draw.
 
     Returns:
         dict of [size] float32 tensors `normal`, `uniform`, `truncated`, int32

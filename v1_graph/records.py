@@ -21,7 +21,7 @@ def write_records(rows):
         rows: list of dicts from feature name to a list of ints, floats or bytes.
 
     Returns:
-        The bytes of the file, the same wherever they are written.
+        The bytes of the file, the same on every machine.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "rows.tfrecord")
@@ -32,7 +32,8 @@ def write_records(rows):
                     feature={name: _feature(values) for name, values in row.items()}
                 )
                 example = tf.train.Example(features=features)
-                # A map has no order: without the flag every process has its own.
+                # A map has no order: without the flag, each process writes another
+                # order.
                 writer.write(example.SerializeToString(deterministic=True))
         # --- read
         with open(path, "rb") as file:
@@ -40,7 +41,7 @@ def write_records(rows):
 
 
 def _feature(values):
-    if not values:  # nothing is of every kind
+    if not values:  # an empty list has no kind
         return tf.train.Feature()
     if isinstance(values[0], bytes):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
@@ -57,7 +58,7 @@ def _save(directory, data):
 
 
 def peek_records(data):
-    """Looks into a TFRecord file of examples in Python, without parsing ops.
+    """Lists the record sizes and feature names of a TFRecord file in Python.
 
     Args:
         data: the bytes of the file.
@@ -82,15 +83,16 @@ def read_records(data):
     """Reads a TFRecord file of examples and parses them.
 
     Args:
-        data: the bytes of the file. Its examples have an int `id`, perhaps a text
-            `label`, else b"?", and any number of floats `values`.
+        data: the bytes of the file. Its examples have an int `id`, a text `label`
+            (default b"?") and any number of floats `values`.
 
     Returns:
         List of (id, label, values), values being a float32 vector.
 
     Raises:
         tf.errors.DataLossError: a record is damaged or cut off.
-        tf.errors.InvalidArgumentError: an example has no `id`, or is none.
+        tf.errors.InvalidArgumentError: an example has no `id`, or a record is not an
+            example.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = _save(directory, data)
@@ -124,15 +126,16 @@ def parse_rows(serialized):
     """Parses a batch of serialized examples at once.
 
     Args:
-        serialized: [n] string tensor of examples with two floats `x`, else [0, 0], and
-            any number of ints `ids`.
+        serialized: [n] string tensor of examples with two floats `x` (default [0, 0])
+            and any number of ints `ids`.
 
     Returns:
         ([n, 2] float32 tensor of `x`, [n, longest] int64 tensor of `ids`, padded with
         -1).
 
     Raises:
-        InvalidArgumentError: an example has another number of `x`, or is none.
+        InvalidArgumentError: an example has another number of `x`, or a string is not
+            an example.
     """
     features = {
         "x": tf.FixedLenFeature([2], tf.float32, default_value=[0.0, 0.0]),
@@ -154,7 +157,7 @@ def decode_images(raw, height, width):
         [n, height, width] float32 tensor.
 
     Raises:
-        InvalidArgumentError: the strings are not of one length, or not of this one.
+        InvalidArgumentError: the strings differ in length, or do not have this length.
     """
     pixels = tf.decode_raw(raw, tf.uint8)
     return tf.cast(tf.reshape(pixels, [-1, height, width]), tf.float32) / 256

@@ -17,7 +17,7 @@ BLUE, RED, BLACK = [33, 102, 172], [178, 24, 43], [0, 0, 0]
 
 
 def two_layers(x, kernels, biases=None):
-    """Applies two layers: without biases linear, and no better than one; else ReLUs.
+    """Applies two dense layers, with biases and ReLU if biases are given.
 
     Args:
         x: [batch, inputs] tensor.
@@ -34,7 +34,7 @@ def two_layers(x, kernels, biases=None):
 
 
 def penalties(kernel, scale):
-    """Penalizes a kernel by its absolute values, by half its squares, and by both.
+    """Computes the L1 penalty, the L2 penalty (half the squares) and their sum.
 
     Args:
         kernel: tensor of any shape.
@@ -49,7 +49,7 @@ def penalties(kernel, scale):
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers of contrib, which slim had by its own name.
+    """Computes L1, L2 and their sum with the regularizers of contrib and slim.
 
     Args:
         kernel: tensor of any shape.
@@ -59,7 +59,7 @@ def contrib_penalties(kernel, scale):
         List of three scalars: l1, l2 and their sum.
 
     Raises:
-        ValueError: a scale below 0.
+        ValueError: the scale is negative.
     """
     import tensorflow  # compat.v1 has no contrib, and no version after 1.15
 
@@ -73,21 +73,21 @@ def contrib_penalties(kernel, scale):
 
 
 def make_classifier(units, scale, name="classifier"):
-    """Makes a network whose kernels are penalized, and whose biases are not.
+    """Makes a network with an L2 penalty on its kernels, but not on its biases.
 
     Args:
-        units: list of the layers' sizes, ELU between them.
+        units: list of the layers' sizes; ELU follows each layer but the last.
         scale: weight of the l2 penalty.
         name: scope of the variables `layer0/kernel`, `layer0/bias`, `layer1/kernel`, …
 
     Returns:
         Callable from a [batch, inputs] tensor to the [batch, units[-1]] logits and the
-        penalty, a scalar that does not grow when it is called again.
+        penalty, a scalar that does not grow if the callable is called again.
     """
 
     def classify(x):
         # --- variables
-        # Whatever is got in the scope is penalized, once, when it is made.
+        # The scope's regularizer penalizes each variable once, when it is made.
         scope = tf.get_variable_scope()
         with tf.variable_scope(scope, regularizer=lambda w: scale * tf.nn.l2_loss(w)):
             for i, size in enumerate(units):
@@ -116,11 +116,11 @@ def make_classifier(units, scale, name="classifier"):
 
 
 def points_on_a_disc(samples, seed):
-    """Draws points in a rectangle, moves them a little, labels those off the disc.
+    """Draws noisy points in a rectangle; labels them by whether they lie on a disc.
 
     Args:
-        samples: how many.
-        seed: of NumPy's generator.
+        samples: number of points.
+        seed: seed of NumPy's generator.
 
     Returns:
         ([samples, 2] array, [samples, 1] array of 0 within the unit circle, else 1).
@@ -131,31 +131,31 @@ def points_on_a_disc(samples, seed):
         x, y = random.uniform(-1, 1), random.uniform(0, 2)
         labels.append(0 if x * x + y * y <= 1 else 1)
         points.append([random.normal(x, 0.1), random.normal(y, 0.1)])
-    # Points and labels came as a flat list each, which hstack and reshape made columns.
+    # hstack and reshape make columns of the flat lists of points and labels.
     return np.hstack(points).reshape(-1, 2), np.hstack(labels).reshape(-1, 1)
 
 
 def train(
     points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
 ):
-    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
+    """Trains a network of ELU layers with Adam, with or without L2 penalties.
 
     Args:
         points: [samples, inputs] float array.
         labels: [samples, 1] array of the same dtype.
         kernels: list of the initial kernels, arrays of the same dtype.
         biases: list of the initial biases.
-        steps: how many steps to take.
-        scale: of the l2 penalties.
+        steps: number of steps.
+        scale: weight of the l2 penalties.
         rate: learning rate.
         regularized: whether to minimize the penalties, too.
 
     Returns:
-        dict with the [steps] arrays `loss` and `error`, each before its step, and the
-        trained `kernels` and `biases`.
+        dict with the [steps] arrays `loss` and `error`, computed before each step, and
+        the trained `kernels` and `biases`.
 
     Raises:
-        ValueError: labels of another shape.
+        ValueError: the labels have another shape.
     """
 
     def get_weight(value):
@@ -178,7 +178,7 @@ def train(
         loss = tf.add_n(tf.get_collection("losses"))
         # --- step
         optimizer = tf.train.AdamOptimizer(rate)
-        # Where the penalties are only watched, nothing else orders them before a step.
+        # If the penalties are not minimized, only this orders them before the step.
         with tf.control_dependencies([loss, error]):
             step = optimizer.minimize(loss if regularized else error)
         # --- run
@@ -198,15 +198,16 @@ def train(
 
 
 def decision_boundary(kernels, biases, spacing=0.1):
-    """Evaluates a trained network on a grid, and draws where its answer crosses 0.5.
+    """Evaluates a trained network on a grid, and draws where its output crosses 0.5.
 
     Args:
         kernels: list of arrays, see `train`.
         biases: list of arrays.
-        spacing: of the grid on [-1.2, 1.2) x [-0.2, 2.2).
+        spacing: spacing of the grid on [-1.2, 1.2) x [-0.2, 2.2).
 
     Returns:
-        ([n, n] predictions, [n, n, 3] picture of bytes: two colours and black between).
+        ([n, n] predictions, [n, n, 3] picture of bytes: two colours, and black on the
+        boundary).
     """
     # --- grid
     xx, yy = np.mgrid[-1.2:1.2:spacing, -0.2:2.2:spacing]
@@ -224,5 +225,5 @@ def decision_boundary(kernels, biases, spacing=0.1):
     edge[1:] |= inside[1:] != inside[:-1]
     edge[:, 1:] |= inside[:, 1:] != inside[:, :-1]
     picture[edge] = BLACK
-    # The same by matplotlib: plt.contour(xx, yy, predictions, levels=[0.5])
+    # The same with matplotlib: plt.contour(xx, yy, predictions, levels=[0.5])
     return predictions, picture

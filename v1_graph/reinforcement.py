@@ -21,12 +21,12 @@ def variables_of(start):
 
 
 def trained(scope):
-    """The variables of a scope: one that is called `actor` is not `actor_target`."""
+    """Returns the variables of a scope; `actor` does not include `actor_target`."""
     return tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope + "/")
 
 
 def check(size, **arrays):
-    """Refuses what would broadcast: [n, 1] beside [n] makes [n, n] of a loss."""
+    """Raises if arrays differ in shape: [n, 1] and [n] would broadcast to [n, n]."""
     if 0 in size:
         raise ValueError("states are {}: there is nothing to train by".format(size))
     for name, array in arrays.items():
@@ -36,13 +36,13 @@ def check(size, **arrays):
 
 
 def check_actions(actions, kernel):
-    """Refuses actions that there are not: `tf.one_hot` makes zeros of them."""
+    """Raises if an action is out of range: `tf.one_hot` would make zeros of it."""
     if actions.min() < 0 or actions.max() >= kernel.shape[1]:
         raise ValueError("actions must be from 0 to {}".format(kernel.shape[1] - 1))
 
 
 def policy_of(weights, x):
-    """(log probabilities of the actions, [n, actions]; value of the states, [n])."""
+    """Computes (log probabilities of actions [n, actions], values of states [n])."""
     hidden = tf.tanh(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     logits = tf.matmul(hidden, weights["policy/kernel"]) + weights["policy/bias"]
     values = tf.matmul(hidden, weights["value/kernel"]) + weights["value/bias"]
@@ -50,7 +50,7 @@ def policy_of(weights, x):
 
 
 def chosen(rows, actions):
-    """The number of each row that belongs to its action."""
+    """Selects the number of each row that belongs to the row's action."""
     mask = tf.one_hot(actions, rows.shape[1].value, dtype=rows.dtype)
     return tf.reduce_sum(rows * mask, 1)
 
@@ -60,7 +60,7 @@ def entropy_of(log_probs):
 
 
 def outputs_of(weights, x):
-    """What a network with a body and a head answers."""
+    """Computes the output of a network with a body and a head."""
     hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
 
@@ -76,28 +76,29 @@ def train_ppo(
     bonus=0.01,
     rate=0.01,
 ):
-    """Trains a policy by PPO: not far from the one that it was when the batch began.
+    """Trains a policy with PPO: clips its ratio to the policy before the batch.
 
     Args:
         states: [batches, n, features] float array.
-        actions: [batches, n] int32 array, what the old policy did.
-        returns: [batches, n] float array, what it brought.
+        actions: [batches, n] int32 array, the actions of the old policy.
+        returns: [batches, n] float array, the returns of these actions.
         start: {"body/kernel": [features, units] array, "body/bias": [units] array,
             "policy/kernel": [units, actions] array, and so on for "policy/bias",
-            "value/kernel": [units, 1] array and "value/bias"}, of both policies.
-        epochs: how many steps to take on each batch.
-        clip: how far from 1 the ratio of probabilities may count.
-        value_weight: of the loss of the values.
+            "value/kernel": [units, 1] array and "value/bias"}, for both policies.
+        epochs: number of steps on each batch.
+        clip: the ratio of probabilities is clipped to 1 - clip and 1 + clip.
+        value_weight: weight of the value loss.
         bonus: weight of the entropy.
         rate: learning rate of Adam, whose epsilon is 1e-5.
 
     Returns:
-        dict with the `terms`, [batches, epochs, 3]: loss, entropy, and the share of the
-        ratios that are clipped, before each step; and the `variables` of both in the
-        end by name.
+        dict with the `terms`, [batches, epochs, 3]: loss, entropy, and share of the
+        ratios that are clipped, before each step; and the final `variables` of both
+        policies by name.
 
     Raises:
-        ValueError: no states, other sizes, an action that there is not, no epochs.
+        ValueError: there are no states or no epochs, sizes differ, or an action is out
+            of range.
     """
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
@@ -154,27 +155,27 @@ def train_ddpg(
     discount=0.9,
     rates=(0.01, 0.02),
 ):
-    """Trains an actor by what its critic says of its actions, and a target of each.
+    """Trains an actor and a critic with DDPG, with a target network for each.
 
     Args:
         states, nexts: [steps, n, features] float arrays, before and after an action.
-        actions: [steps, n, size] array, what was done.
+        actions: [steps, n, size] array, the actions.
         rewards: [steps, n] array.
-        over: array like it, 1 where an episode ends, and 0.
+        over: [steps, n] array, 1 where an episode ends, else 0.
         start: {"actor": {"body/kernel": [features, units] array, "body/bias": [units],
             "head/kernel": [units, size], "head/bias": [size]}, "critic": the same,
-            from `features + size` to 1}, of the networks and of their targets.
-        bound: the largest action.
-        tau: how far the targets go to their networks in each step.
-        discount: of what comes after.
+            from `features + size` to 1}, for the networks and for their targets.
+        bound: the largest magnitude of an action.
+        tau: share of the way that the targets move to their networks in each step.
+        discount: factor of the next state's value.
         rates: learning rates of the actor's Adam and of the critic's.
 
     Returns:
         dict with the critic's `losses` and the actor's `actions`, [steps, n, size],
-        before each step, and the `variables` of all four in the end by name.
+        before each step, and the final `variables` of all four networks by name.
 
     Raises:
-        ValueError: no states, or other sizes.
+        ValueError: there are no states, or sizes differ.
     """
     size = states.shape[:2]
     check(size, actions=actions[..., 0], rewards=rewards, over=over)
@@ -211,7 +212,8 @@ def train_ddpg(
         # --- actor
         (slopes,) = tf.gradients(values, action)
         slope = tf.placeholder(acted.dtype, acted.shape)
-        # Without a gate the head may move before the body's gradient has read it.
+        # Without gate_gradients the head may be updated before the body's gradient
+        # has read it.
         gradients = tf.gradients(acted, actor, -slope, gate_gradients=True)
         gradients = [g / states.shape[1] for g in gradients]
         step_actor = tf.train.AdamOptimizer(rates[0]).apply_gradients(
@@ -241,24 +243,25 @@ def train_ddpg(
 def train_workers(
     states, actions, returns, start, order, limit=40.0, bonus=0.01, rate=0.01
 ):
-    """Trains as A3C did: gradients of workers' own old copies move one network.
+    """Trains with A3C: gradients of the workers' older copies update one network.
 
     Args:
         states: [steps, n, features] float array.
         actions: [steps, n] int32 array.
         returns: [steps, n] float array.
-        start: as for `train_ppo`, of the global network and of all copies.
+        start: see `train_ppo`; for the global network and for all copies.
         order: list of [steps] ints, the worker of each step, from 0.
-        limit: the largest global norm of the gradients that is left as it is.
+        limit: global norm to which the gradients are clipped.
         bonus: weight of the entropy.
-        rate: learning rate of the one RMSProp.
+        rate: learning rate of the RMSProp that all workers share.
 
     Returns:
-        dict with the `losses` of the steps, by the workers' copies, and the `variables`
-        of all networks in the end by name.
+        dict with the `losses` of the steps, computed with the workers' copies, and the
+        final `variables` of all networks by name.
 
     Raises:
-        ValueError: no states, other sizes, an action or a worker that there is not.
+        ValueError: there are no states, sizes differ, or an action or a worker is out
+            of range.
     """
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
@@ -300,12 +303,12 @@ def train_workers(
 
 
 def gaussian_terms(mean, log_std, actions):
-    """Gives what losses take of a policy whose actions are numbers.
+    """Computes log probability and entropy of a Gaussian policy's actions.
 
     Args:
         mean: [n, size] float tensor.
-        log_std: [size] tensor of its dtype, or one like it.
-        actions: tensor like it.
+        log_std: [size] or [n, size] tensor of the same dtype.
+        actions: [n, size] tensor of the same dtype.
 
     Returns:
         dict with `log_prob` and `entropy`, [n] tensors, sums over an action's numbers.
@@ -323,12 +326,13 @@ def gaussian_terms(mean, log_std, actions):
 
 
 def squashed_action(mean, log_std, noise, epsilon=1e-6):
-    """Draws an action between -1 and 1, as SAC does, by noise that is given.
+    """Computes an action squashed by tanh, and its log probability, as SAC does.
 
     Args:
-        mean, log_std: [n, size] float tensors; the latter is cut to -20 and 2.
-        noise: tensor like them, of a normal distribution.
-        epsilon: added below the logarithm of the correction; None for the exact one.
+        mean, log_std: [n, size] float tensors; log_std is clipped to [-20, 2].
+        noise: [n, size] tensor, drawn from the standard normal distribution.
+        epsilon: added in the logarithm of tanh's correction; None computes the exact
+            correction.
 
     Returns:
         (the action, [n, size]; its log probability, [n]).
@@ -352,19 +356,19 @@ def squashed_action(mean, log_std, noise, epsilon=1e-6):
 
 
 def discounted_returns(rewards, over, last, discount=0.99):
-    """Sums what comes after each step, until an episode ends.
+    """Computes the discounted return of each step, until the end of its episode.
 
     Args:
         rewards: [time, n] float tensor.
-        over: tensor like it, 1 where an episode ends with the step, and 0.
+        over: [time, n] tensor, 1 where an episode ends with the step, else 0.
         last: [n] tensor, the value of the state after the last step.
-        discount: what a reward is worth a step before.
+        discount: factor per step.
 
     Returns:
         [time, n] tensor.
 
     Raises:
-        ValueError: other sizes.
+        ValueError: sizes differ.
     """
     rewards.shape.assert_is_compatible_with(over.shape)
     rewards.shape[1:].assert_is_compatible_with(last.shape)
@@ -379,20 +383,21 @@ def discounted_returns(rewards, over, last, discount=0.99):
 
 
 def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
-    """Estimates how much better each action was than its state: GAE.
+    """Computes generalized advantage estimates (GAE) of each step.
 
     Args:
-        rewards, values: [time, n] float tensors; of the states before the actions.
-        over: tensor like them, 1 where an episode ends with the step, and 0.
+        rewards, values: [time, n] float tensors; the values are those of the states
+            before the actions.
+        over: [time, n] tensor, 1 where an episode ends with the step, else 0.
         last: [n] tensor, the value of the state after the last step.
-        discount: what a reward is worth a step before.
-        share: lambda: 0 for the errors of single steps, 1 for returns less values.
+        discount: factor per step.
+        share: lambda: 0 for the errors of single steps, 1 for returns minus values.
 
     Returns:
-        [time, n] tensor, of which nothing has a gradient.
+        [time, n] tensor, through which no gradient passes.
 
     Raises:
-        ValueError: other sizes.
+        ValueError: sizes differ.
     """
     for tensor in (values, over):
         rewards.shape.assert_is_compatible_with(tensor.shape)
@@ -414,26 +419,26 @@ def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
 def train_prioritized(
     states, actions, targets, rows, start, alpha=0.6, beta=0.4, rate=0.01
 ):
-    """Trains a Q network on rows of a memory; their errors are the next priorities.
+    """Trains a Q network with prioritized replay; new errors become the priorities.
 
     Args:
         states: [size, features] float array, the memory.
         actions: [size] int32 array.
-        targets: [size] float array, what the values should be.
-        rows: [steps, n] int array: which rows of the memory each step has drawn.
+        targets: [size] float array, the targets of the actions' values.
+        rows: [steps, n] int array: the rows of the memory that each step uses.
         start: {"body/kernel": [features, units] array, "body/bias": [units] array,
             "head/kernel": [units, actions] array, "head/bias": [actions] array}.
-        alpha: how far priorities count in a draw, from 0 to 1.
-        beta: how far the weights of the loss make up for it.
+        alpha: exponent of the priorities in a draw, from 0 to 1.
+        beta: exponent of the importance weights, which correct for the priorities.
         rate: learning rate of Adam.
 
     Returns:
-        dict with the `losses`, the `weights` and the absolute `errors` of all steps, as
-        before each; the `priorities` and the `variables` in the end.
+        dict with the `losses`, the `weights` and the absolute `errors` before each
+        step, and the final `priorities` and `variables`.
 
     Raises:
-        ValueError: no states, other sizes, no rows, an action or a row that there is
-            not.
+        ValueError: there are no states or no rows, sizes differ, or an action or a row
+            is out of range.
     """
     check(states.shape[:1], actions=actions, targets=targets)
     check_actions(actions, start["head/kernel"])
@@ -461,7 +466,7 @@ def train_prioritized(
             weights = importance(priorities, drawn, alpha, beta)
             feed = {state: states[drawn], action: actions[drawn]}
             feed.update({target: targets[drawn], weight: weights})
-            # The gradient needs the error: it is that before the step.
+            # The gradient reads the error, so this fetches the error before the step.
             value, error, _ = sess.run([loss, absolute, step], feed)
             priorities[drawn] = error + 1e-6
             history.append((value, weights, error))
@@ -477,7 +482,7 @@ def train_prioritized(
 
 
 def importance(priorities, drawn, alpha, beta):
-    """The weights of drawn rows: how seldom they are drawn, 1 for the seldomest."""
+    """Computes importance weights of drawn rows; the rarest row has weight 1."""
     # --- weights
     shares = priorities**alpha
     shares = shares / shares.sum()
@@ -486,28 +491,29 @@ def importance(priorities, drawn, alpha, beta):
 
 
 def check_rows(rows, size):
-    """Refuses rows that are not in the memory: NumPy counts -1 from its end."""
+    """Raises if row ids are not in the memory: NumPy would count -1 from its end."""
     if not rows.size or rows.min() < 0 or rows.max() >= size:
         raise ValueError("rows must be some, each from 0 to {}".format(size - 1))
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):
-    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised.
+    """Makes a noisy dense layer, as in NoisyNet, with factorised noise.
 
     Args:
         units: size of the output.
-        sigma: how noisy it is at the beginning, over the root of the inputs' size.
+        sigma: initial scale of the noise, divided by the root of the number of
+            features.
         name: scope of the variables `mu_w`, `sigma_w`, [features, units], `mu_b` and
             `sigma_b`, [units].
 
     Returns:
-        Callable from a [n, features] float tensor, and the noises of the inputs,
-        [features], and of the units, [units], to a [n, units] tensor; without noises
-        it is the layer as it is evaluated.
+        Callable from an [n, features] float tensor, and the noises of the inputs,
+        [features], and of the units, [units], to an [n, units] tensor. Without noises
+        it uses the means, as in an evaluation.
 
     Raises:
-        ValueError: of the callable: the noises have other sizes than the layer, or the
-            number of features is unknown.
+        ValueError: in a call: the noises have other sizes than the layer, or the number
+            of features is unknown.
     """
 
     def dense(x, noise_in=None, noise_out=None):
@@ -534,5 +540,5 @@ def make_noisy_dense(units, sigma=0.5, name="noisy"):
 
 
 def flattened(noise):
-    """NoisyNet's f: the root of the noise, with its sign."""
+    """Computes sign(noise) * sqrt(|noise|), NoisyNet's f."""
     return tf.sign(noise) * tf.sqrt(tf.abs(noise))

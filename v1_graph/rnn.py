@@ -22,17 +22,17 @@ __all__ = [
 
 
 def draw_weights():
-    """Has the kernels of this scope drawn with a seed: few cells take initializers."""
+    """Sets the scope's initializer, with a seed: few cells have that argument."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
-    """Makes the plainest network: its output is its state.
+    """Makes a `BasicRNNCell` network over sequences: the output is the state.
 
     Args:
         units: size of the state.
         activation: name of a function of `tf.nn`.
-        time_major: whether time comes before the batch, in the input and the outputs.
+        time_major: whether time is the first axis of the input and of the outputs.
         name: scope of the variables `rnn/basic_rnn_cell/kernel` and `…/bias`.
 
     Returns:
@@ -40,7 +40,8 @@ def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
         units], and the last state, [batch, units].
 
     Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
+        ValueError: in a call: the input does not have three dimensions, or its depth is
+            unknown.
     """
 
     def read(x):
@@ -52,22 +53,23 @@ def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state.
+    """Makes an LSTM over sequences of different lengths, with an optional first state.
 
     Args:
         units: size of both parts of the state.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
         name: scope of the variables `rnn/basic_lstm_cell/kernel` and `…/bias`.
 
     Returns:
         Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, and a state, a pair of [batch, units], to the outputs, [batch,
-        time, units], zero past the end, and the last state (c, h), that of the end.
+        time, units], zero past each sequence's end, and the state (c, h) at its end.
 
     Raises:
-        ValueError: of the callable: not three dimensions, an unknown depth, or lengths
-            that are no vector.
-        tf.errors.InvalidArgumentError: of the callable: not one length per sequence.
+        ValueError: in a call: the input does not have three dimensions, its depth is
+            unknown, or the lengths are not a vector.
+        tf.errors.InvalidArgumentError: in a call: the number of lengths is not the
+            batch size.
     """
 
     def read(x, lengths=None, state=None):
@@ -88,14 +90,14 @@ def make_lstm(
     projection_clip=None,
     name="reader",
 ):
-    """Makes an LSTM with what else there was: peepholes, projection, clipping.
+    """Makes an `LSTMCell` network with peepholes, projection and clipping.
 
     Args:
         units: size of c.
-        peepholes: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        projection: size of h and of the outputs, if it is not `units`.
-        projection_clip: the largest magnitude of a projected h, or None.
+        peepholes: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None.
+        projection: size of h and of the outputs if it differs from `units`.
+        projection_clip: largest magnitude of the projected h, or None.
         name: scope of the variables `rnn/lstm_cell/kernel`, `…/bias`, `…/w_f_diag`,
             `…/w_i_diag`, `…/w_o_diag` and `…/projection/kernel`.
 
@@ -104,7 +106,8 @@ def make_lstm(
         projection or units], and the last state (c, h).
 
     Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
+        ValueError: in a call: the input does not have three dimensions, or its depth is
+            unknown.
     """
 
     def read(x):
@@ -122,7 +125,7 @@ def make_lstm(
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product.
+    """Makes a GRU over sequences, with the reset gate before the product.
 
     Args:
         units: size of the state.
@@ -131,11 +134,11 @@ def make_gru(units, name="reader"):
 
     Returns:
         Callable from a [batch, time, depth] float tensor and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units].
+        [batch] ints, to the outputs, [batch, time, units], zero past each sequence's
+        end, and the last state, [batch, units].
 
     Raises:
-        As the callable of `make_basic_lstm`.
+        The errors of the callable of `make_basic_lstm`.
     """
 
     def read(x, lengths=None):
@@ -147,27 +150,27 @@ def make_gru(units, name="reader"):
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read.
+    """Makes stacked GRUs; all but the first add their inputs to their outputs.
 
     Args:
-        units: size of every state.
-        layers: how many.
+        units: size of each state.
+        layers: number of layers.
         name: scope of the variables `rnn/multi_rnn_cell/cell_0/gru_cell/…`, and so on.
 
     Returns:
         Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of the last, [batch, time, units], and the tuple of the last
-        states.
+        to the outputs of the last layer, [batch, time, units], and the tuple of the
+        layers' last states.
 
     Raises:
-        ValueError: no layers; of the callable: as of `make_basic_lstm`.
+        ValueError: there are no layers; in a call: see `make_basic_lstm`.
     """
     if layers < 1:
         raise ValueError("Must specify at least one cell")
 
     def read(x, lengths):
         draw_weights()
-        # [cell] * layers would be one cell, whose variables all layers share.
+        # [cell] * layers would be one cell: all layers would share its variables.
         cells = [tf.nn.rnn_cell.GRUCell(units) for _ in range(layers)]
         cells[1:] = [tf.nn.rnn_cell.ResidualWrapper(cell) for cell in cells[1:]]
         cell = tf.nn.rnn_cell.MultiRNNCell(cells)
@@ -177,7 +180,7 @@ def make_stack(units, layers, name="reader"):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences.
+    """Makes an unrolled LSTM: the graph contains each time step, as `static_rnn` did.
 
     Args:
         units: size of both parts of the state.
@@ -189,7 +192,8 @@ def make_static_rnn(units, name="reader"):
         (c, h).
 
     Raises:
-        ValueError: of the callable: the time is unknown, or lengths are no vector.
+        ValueError: in a call: the number of time steps is unknown, or the lengths are
+            not a vector.
     """
 
     def read(x, lengths=None):
@@ -202,7 +206,7 @@ def make_static_rnn(units, name="reader"):
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end.
+    """Makes a bidirectional GRU; the backward GRU starts at each sequence's end.
 
     Args:
         units: size of each state.
@@ -210,11 +214,11 @@ def make_bidirectional(units, name="reader"):
 
     Returns:
         Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of both, [batch, time, 2 * units], and the pair of last states,
-        each [batch, units].
+        to the outputs of both GRUs, [batch, time, 2 * units], and the pair of their
+        last states, each [batch, units].
 
     Raises:
-        As the callable of `make_basic_lstm`.
+        The errors of the callable of `make_basic_lstm`.
     """
 
     def read(x, lengths):
@@ -229,31 +233,32 @@ def make_bidirectional(units, name="reader"):
 
 
 def last_outputs(outputs, lengths):
-    """The output at the end of every sequence, wherever that is.
+    """Selects the output at the last step of each sequence.
 
     Args:
         outputs: [batch, time, units] float tensor.
-        lengths: [batch] int tensor, none of them 0.
+        lengths: [batch] int tensor, each at least 1.
 
     Returns:
         [batch, units] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a length of 0, or past the time.
+        tf.errors.InvalidArgumentError: on a CPU: a length is 0 or larger than the
+            number of time steps.
     """
     places = tf.stack([tf.range(tf.shape(outputs)[0]), lengths - 1], axis=1)
     return tf.gather_nd(outputs, places)
 
 
 def run_lstm(x, lengths, weights, forget_bias=1.0):
-    """Runs an LSTM by the weights of an old checkpoint.
+    """Runs an LSTM with the weights of a TensorFlow 1 checkpoint.
 
     Args:
         x: [batch, time, depth] float array.
         lengths: [batch] int array.
         weights: {"rnn/basic_lstm_cell/kernel": [depth + units, 4 * units] array,
             "rnn/basic_lstm_cell/bias": [4 * units] array} of the dtype of x.
-        forget_bias: what the training program said, or the default of the cell.
+        forget_bias: value of the training program, or the cell's default.
 
     Returns:
         {"outputs": [batch, time, units], "c": [batch, units], "h": [batch, units]}.
@@ -273,7 +278,7 @@ def run_lstm(x, lengths, weights, forget_bias=1.0):
 
 
 def run_gru(x, lengths, weights):
-    """Runs a GRU by the weights of an old checkpoint.
+    """Runs a GRU with the weights of a TensorFlow 1 checkpoint.
 
     Args:
         x: [batch, time, depth] float array.
@@ -298,17 +303,17 @@ def run_gru(x, lengths, weights):
 
 
 def run_until(first, weights, limit):
-    """Feeds an RNN its own outputs, until the first number of each row is negative.
+    """Feeds an RNN its own outputs until each row's first number is negative.
 
     Args:
         first: [batch, n] float array, the input of the first step.
         weights: {"rnn/basic_rnn_cell/kernel": [2 * n, n] array,
             "rnn/basic_rnn_cell/bias": [n] array} of the dtype of `first`.
-        limit: how many steps at most.
+        limit: largest number of steps.
 
     Returns:
-        {"outputs": [steps, batch, n], as many as the longest row has, zeros past the
-        end of the others; "state": [batch, n], each row's at its end}.
+        {"outputs": [steps, batch, n], the steps of the longest row, with zeros after
+        the end of the other rows; "state": [batch, n], each row's state at its end}.
 
     Raises:
         KeyError: a weight is missing.
@@ -340,19 +345,19 @@ def run_until(first, weights, limit):
 
 
 def read_in_pieces(x, pieces, units, keep_state=True):
-    """Reads long sequences piece by piece, each from where the last one ended.
+    """Runs an LSTM over long sequences in pieces, and passes the state on.
 
     Args:
         x: [batch, time, depth] float array.
-        pieces: how many, of equal size.
+        pieces: number of pieces, which have equal size.
         units: size of both parts of the state.
-        keep_state: whether a piece begins at the state of the one before.
+        keep_state: whether a piece begins with the last state of the piece before.
 
     Returns:
         {"outputs": [batch, time, units], "c": [batch, units], "h": [batch, units]}.
 
     Raises:
-        ValueError: the time is no multiple of the pieces.
+        ValueError: the number of pieces does not divide the time steps.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -374,22 +379,22 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def dropout(x, units, keep, seed, variational=False, draws=2):
-    """Drops parts of what an LSTM reads, of its outputs and of its h.
+    """Runs an LSTM with dropout on its inputs, its outputs and its h.
 
     Args:
         x: [batch, time, depth] float array.
         units: size of both parts of the state.
-        keep: the shares of the inputs, the outputs and h to keep, in (0, 1].
-        seed: of the wrapper; that of the graph is 7.
-        variational: whether a run drops the same units at all times and of all
-            sequences.
-        draws: how often to run.
+        keep: keep probabilities of the inputs, the outputs and h, in (0, 1].
+        seed: seed of the wrapper; the graph's seed is 7.
+        variational: whether to drop the same units at all time steps and in all
+            sequences of a run.
+        draws: number of runs.
 
     Returns:
         List of {"outputs": [batch, time, units], "c": …, "h": [batch, units]}.
 
     Raises:
-        ValueError: a share outside of [0, 1].
+        ValueError: a keep probability is outside of [0, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -403,7 +408,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
             dtype=x.dtype,
             seed=seed,
         )
-        # One step at a time: the 32 of the default may draw in any order.
+        # One iteration at a time: with the default of 32, steps may draw in any order.
         outputs, state = tf.nn.dynamic_rnn(
             cell, tf.constant(x), dtype=x.dtype, parallel_iterations=1
         )
@@ -414,23 +419,23 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to classify sequences, its gradients clipped.
+    """Trains an LSTM classifier of sequences, with gradients clipped by global norm.
 
     Args:
         x: [n, time, depth] float array.
         lengths: [n] int array.
-        labels: [n] int array, classes below 3.
-        steps: how many steps to take, all on the same sequences.
+        labels: [n] int array of class ids from 0 to 2.
+        steps: number of steps, all on the same sequences.
         units: size of both parts of the state.
         rate: learning rate.
-        limit: the largest global norm that is left as it is.
+        limit: global norm to which the gradients are clipped.
 
     Returns:
-        dict with the `losses` and the `norms` of the gradients before every step, and
-        the `variables` by name and the `logits` in the end.
+        dict with the `losses` and the gradients' `norms` before each step, and the
+        final `variables` by name and `logits`.
 
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
+        tf.errors.InvalidArgumentError: a label is not a class id.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model

@@ -34,16 +34,16 @@ PROTOCOL_BUFFERS = {
 
 
 def export(x, weights, files=False):
-    """Saves a model with its signature, loads it as a server would, and asks it.
+    """Saves a model with a signature, loads it as a server does, and runs it.
 
     Args:
         x: [n, features] float array.
         weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
-        files: whether to return what was written, too.
+        files: whether to return the written files, too.
 
     Returns:
-        dict with the `signature` as text, the answer `y`, the `variables` by name, and
-        the `files` as {path: bytes as a uint8 array} if asked for.
+        dict with the `signature` as text, the output `y`, the `variables` by name, and
+        optionally the `files` as {path: bytes as a uint8 array}.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
@@ -58,11 +58,11 @@ def export(x, weights, files=False):
             tags = [tf.saved_model.tag_constants.SERVING]
             meta = tf.saved_model.loader.load(sess, tags, path)
             signature = meta.signature_def["serving_default"]
-            # --- look
+            # --- inspect
             tensors = {**signature.inputs, **signature.outputs}
             answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
             answer["variables"] = {v.op.name: v.eval() for v in tf.global_variables()}
-            # --- ask
+            # --- run
             feed = {signature.inputs["x"].name: x}
             answer["y"] = sess.run(signature.outputs["y"].name, feed)
         return {**answer, "files": _pack(path)} if files else answer
@@ -82,15 +82,15 @@ def _described(name, info):
 
 
 def _pack(folder):
-    """{path: bytes as a uint8 array} of the files in a directory."""
+    """Reads the files of a directory into {path: bytes as a uint8 array}."""
     packed = {}
     for root, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(root, name)
             with open(path, "rb") as file:
                 content = file.read()
-            # The same bytes every time: maps are written in any order, and names of
-            # temporary files and directories are random.
+            # Make the bytes deterministic: the order of maps and the names of temporary
+            # files and directories are random.
             kind = PROTOCOL_BUFFERS.get(name)
             if kind:
                 content = kind.FromString(content).SerializeToString(deterministic=True)
@@ -109,16 +109,17 @@ def _unpack(files, folder):
 
 
 def serve(files, inputs, tags=("serve",), signature="serving_default"):
-    """Loads a model that TensorFlow 1 saved, and asks one of its signatures.
+    """Loads a SavedModel of TensorFlow 1, and runs one of its signatures.
 
     Args:
         files: {path: bytes as a uint8 array}, the directory of the model.
-        inputs: {name of the signature: array}; numbers are cast to what it wants.
-        tags: the tags of the graph that is meant, all of them.
+        inputs: {name in the signature: array}; numbers are cast to the signature's
+            dtypes.
+        tags: all tags of the graph to load.
         signature: the signature's name.
 
     Returns:
-        {name of the signature: array}.
+        {name in the signature: array}.
 
     Raises:
         OSError: there is no model in the directory, or it cannot be read.
@@ -129,18 +130,18 @@ def serve(files, inputs, tags=("serve",), signature="serving_default"):
         # --- load
         with tf.Graph().as_default(), tf.Session() as sess:
             meta = tf.saved_model.loader.load(sess, list(tags), _unpack(files, folder))
-            # A map of messages makes what it has not: without this line it is empty.
+            # Reading a missing key of a message map would insert an empty signature.
             if signature not in meta.signature_def:
                 raise KeyError(signature)
             definition = meta.signature_def[signature]
-            # --- ask
+            # --- run
             feed = {definition.inputs[name].name: x for name, x in inputs.items()}
             fetches = {name: info.name for name, info in definition.outputs.items()}
             return sess.run(fetches, feed)
 
 
 def fetch(files, feed, fetches):
-    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name.
+    """Loads a SavedModel of TensorFlow 1, and computes tensors by their names.
 
     Args:
         files: {path: bytes as a uint8 array}, the directory of the model.
@@ -151,29 +152,30 @@ def fetch(files, feed, fetches):
         List of arrays.
 
     Raises:
-        KeyError: the graph has no such tensor (the session of TensorFlow 1 says
-            ValueError of a fetch, TypeError of a feed).
+        KeyError: the graph does not have such a tensor. (TensorFlow 1's session raises
+            ValueError for a fetch, TypeError for a feed.)
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         with tf.Graph().as_default(), tf.Session() as sess:
             tf.saved_model.loader.load(sess, ["serve"], _unpack(files, folder))
-            # --- ask
+            # --- run
             return sess.run(fetches, feed)
 
 
 def serve_words(words, vocabulary, vectors, files=False):
-    """Saves a lookup table with its vocabulary and two signatures, and asks both.
+    """Saves a lookup table with its vocabulary and two signatures, and runs both.
 
     Args:
         words: [n] strings.
-        vocabulary: list of words, their position being their id; all others are 0.
-        vectors: [size of the vocabulary, units] float array.
-        files: whether to return what was written, too.
+        vocabulary: list of words; a word's position is its id. Out-of-vocabulary words
+            have id 0.
+        vectors: [vocabulary size, units] float array.
+        files: whether to return the written files, too.
 
     Returns:
-        dict with the [n] int64 `ids`, the [n, units] `vectors`, the `assets`, and the
-        `files` as {path: bytes as a uint8 array} if asked for.
+        dict with the [n] int64 `ids`, the [n, units] `vectors`, the `assets`, and
+        optionally the `files` as {path: bytes as a uint8 array}.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
@@ -203,11 +205,11 @@ def serve_words(words, vocabulary, vectors, files=False):
                 legacy_init_op=tf.tables_initializer(),
             )
             builder.save()
-        os.remove(source)  # the model has its own
+        os.remove(source)  # the model has its own copy
         # --- load
         with tf.Graph().as_default(), tf.Session() as sess:
             meta = tf.saved_model.loader.load(sess, ["serve", "words"], path)
-            # --- ask
+            # --- run
             answer = {"assets": os.listdir(os.path.join(path, "assets"))}
             for name, signature in sorted(meta.signature_def.items()):
                 feed = {signature.inputs["words"].name: words}
@@ -224,13 +226,13 @@ def _signature(inputs, outputs):
 
 
 def fine_tune(files, x, y, steps, rate=0.125):
-    """Trains a model that TensorFlow 1 saved, without the code that made it.
+    """Trains a SavedModel of TensorFlow 1 without the code that made it.
 
     Args:
         files: {path: bytes as a uint8 array}, the directory of a model of `export`.
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        steps: how many steps of gradient descent to take.
+        steps: number of steps of gradient descent.
         rate: learning rate.
 
     Returns:
@@ -254,17 +256,17 @@ def fine_tune(files, x, y, steps, rate=0.125):
 
 
 def freeze(x, weights, as_text=False, files=False):
-    """Writes a model whose variables have become constants, reads it, and asks it.
+    """Writes a frozen graph (variables as constants), reads it, and runs it.
 
     Args:
         x: [n, features] float array.
         weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
-        as_text: whether to write text, or binary.
-        files: whether to return what was written, too.
+        as_text: whether to write text instead of binary.
+        files: whether to return the written files, too.
 
     Returns:
-        dict with the answer `y`, how many `constants` there are among the nodes, and
-        the `files` as {path: bytes as a uint8 array} if asked for.
+        dict with the output `y`, the number of `constants` among the nodes, and
+        optionally the `files` as {path: bytes as a uint8 array}.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- freeze
@@ -279,7 +281,7 @@ def freeze(x, weights, as_text=False, files=False):
         name = "frozen.pbtxt" if as_text else "frozen.pb"
         tf.train.write_graph(frozen, folder, name, as_text)
         packed = _pack(folder)
-    # --- ask
+    # --- run
     (y,) = run_frozen(packed[name], {"x:0": x}, ["output:0"], as_text)
     constants = sum(node.op == "Const" for node in frozen.node)
     answer = {"y": y, "constants": constants}
@@ -287,20 +289,20 @@ def freeze(x, weights, as_text=False, files=False):
 
 
 def run_frozen(graph, feed, fetches, as_text=False):
-    """Reads a frozen graph, and asks for its tensors by name.
+    """Reads a frozen graph, and computes tensors by their names.
 
     Args:
-        graph: the file, bytes as a uint8 array.
+        graph: the bytes of the file as a uint8 array.
         feed: {name of a tensor: array}, any tensors that cut the graph.
         fetches: list of names of tensors.
-        as_text: whether the file is text, or binary.
+        as_text: whether the file is text instead of binary.
 
     Returns:
         List of arrays.
 
     Raises:
-        DecodeError: the file is no graph; ParseError if it is text.
-        ValueError: the graph has no such tensor (KeyError in TensorFlow 2).
+        DecodeError: the file is not a graph; ParseError for a text file.
+        ValueError: the graph does not have such a tensor (KeyError in TensorFlow 2).
     """
     # --- read
     graph_def = tf.GraphDef()
@@ -312,22 +314,22 @@ def run_frozen(graph, feed, fetches, as_text=False):
     with tf.Graph().as_default(), tf.Session() as sess:
         inputs = {name: tf.placeholder(x.dtype, x.shape) for name, x in feed.items()}
         outputs = tf.import_graph_def(graph_def, inputs, fetches, name="")
-        # --- ask
+        # --- run
         return sess.run(outputs, {inputs[name]: x for name, x in feed.items()})
 
 
 def detect(image, anchors, limit):
-    """Exports a detector of bright places, and asks it as object detection is asked.
+    """Exports an object detector of bright spots, and runs it on one image.
 
     Args:
         image: [height, width, 3] uint8 array.
-        anchors: [n, 4] float32 array, boxes of shares of the height and the width.
-        limit: how many boxes there may be.
+        anchors: [n, 4] float32 array, boxes as shares of the height and the width.
+        limit: the largest number of boxes.
 
     Returns:
-        dict with the `count` of what was found, the `keys` that the model answers, and
-        of each box the `boxes`, [count, 4], the `scores`, [count], and the `classes`,
-        [count] int64: the brightest of the three colours, from 1.
+        dict with the `count` of detections, the `keys` of the model's outputs, and the
+        detections' `boxes`, [count, 4], `scores`, [count], and `classes`, [count]
+        int64: the brightest of the three colours, from 1.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- export
@@ -343,7 +345,7 @@ def detect(image, anchors, limit):
             graph_def.ParseFromString(file.read())
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         tf.import_graph_def(graph_def, name="")
-        # --- ask
+        # --- run
         every = {t.name for op in graph.get_operations() for t in op.outputs}
         tensors = {
             key: graph.get_tensor_by_name(key + ":0")
@@ -364,7 +366,7 @@ KEYS = (
 
 
 def _bright(images, anchors, limit):
-    """What the crops of one image show, the brightest first, padded to the limit."""
+    """Scores the crops of one image; the brightest come first, padded to the limit."""
     pixels = tf.cast(images, tf.float32) / 255
     of_the_first = tf.zeros(tf.shape(anchors)[:1], tf.int32)
     crops = tf.image.crop_and_resize(pixels, anchors, of_the_first, [4, 4])
@@ -387,7 +389,7 @@ def _bright(images, anchors, limit):
 
 
 def _of_one_image(found):
-    """The boxes that count, of a batch of one; floats in the file are whole numbers."""
+    """Returns the valid boxes of a batch of one; counts and classes become ints."""
     count = int(found["num_detections"][0])
     return {
         "count": count,
@@ -399,20 +401,21 @@ def _of_one_image(found):
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
-    """Trains, saves graph and variables, and goes on without the code of the model.
+    """Trains, saves graph and variables, and continues without the model's code.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
-        stop: how many steps of gradient descent the first program takes.
-        steps: how many the second one takes.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values.
+        stop: number of steps of gradient descent in the first program.
+        steps: number of steps in the second program.
         rate: learning rate.
-        files: whether to return what was written, too.
+        files: whether to return the written files, too.
 
     Returns:
-        dict with the `losses` before each step, the `variables` by name, and the
-        `files` as {path: bytes as a uint8 array} if asked for.
+        dict with the `losses` before each step, the `variables` by name, and optionally
+        the `files` as {path: bytes as a uint8 array}.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.ckpt")
@@ -433,13 +436,13 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
             feed = {inputs: x, labels: y}
             losses = [sess.run([loss, step], feed)[0] for _ in range(stop)]
             # --- save
-            saver.save(sess, path, write_state=False)  # writes model.ckpt.meta, too
+            saver.save(sess, path, write_state=False)  # also writes model.ckpt.meta
         # --- load
         with tf.Graph().as_default(), tf.Session() as sess:
             saver = tf.train.import_meta_graph(path + ".meta")
             saver.restore(sess, path)
             step, loss = tf.get_collection("to train")
-            # --- go on
+            # --- continue
             feed = {"x:0": x, "y:0": y}
             losses += [sess.run([loss, step], feed)[0] for _ in range(steps)]
             variables = {v.op.name: sess.run(v) for v in tf.global_variables()}
@@ -448,20 +451,20 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, asks for tensors by name.
+    """Imports a MetaGraph of TensorFlow 1, restores it, computes tensors by names.
 
     Args:
         files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.
         feed: {name of a tensor: array}, any tensors that cut the graph.
         fetches: list of names of tensors.
-        clear_devices: whether to forget which devices the nodes were placed on.
+        clear_devices: whether to remove the nodes' devices.
 
     Returns:
         List of arrays.
 
     Raises:
-        OSError: there is no meta file (tf.errors.NotFoundError in TensorFlow 2).
-        tf.errors.InvalidArgumentError: there is no such device.
+        OSError: the meta file is missing (tf.errors.NotFoundError in TensorFlow 2).
+        tf.errors.InvalidArgumentError: a node's device does not exist.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(_unpack(files, folder), "model.ckpt")
@@ -469,12 +472,12 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
         with tf.Graph().as_default(), tf.Session() as sess:
             saver = tf.train.import_meta_graph(path + ".meta", clear_devices)
             saver.restore(sess, path)
-            # --- ask
+            # --- run
             return sess.run(fetches, feed)
 
 
 def to_tflite(x, weights, files=False):
-    """Converts a model for TensorFlow Lite, and asks its interpreter.
+    """Converts a model to TensorFlow Lite, and runs it in the interpreter.
 
     Args:
         x: [n, features] float32 array.
@@ -482,19 +485,19 @@ def to_tflite(x, weights, files=False):
         files: whether to return the converted model, too.
 
     Returns:
-        dict with the answer `y`, and the `files` as {path: bytes as a uint8 array} if
-        asked for.
+        dict with the output `y`, and optionally the `files` as {path: bytes as a uint8
+        array}.
     """
     # --- convert
     with tf.Graph().as_default(), tf.Session() as sess:
         inputs = tf.placeholder(x.dtype, x.shape, name="x")
         outputs = _dense(inputs, weights)
         sess.run(tf.global_variables_initializer())
-        if not shutil.which("toco_from_protos"):  # a script beside the interpreter
+        if not shutil.which("toco_from_protos"):  # a script in the interpreter's folder
             os.environ["PATH"] += os.pathsep + os.path.dirname(sys.executable)
         converter = tf.lite.TFLiteConverter.from_session(sess, [inputs], [outputs])
         converted = converter.convert()
-    # --- ask
+    # --- run
     answer = {"y": _run_tflite(converted, x)}
     packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
     return {**answer, "files": packed} if files else answer

@@ -14,7 +14,7 @@ __all__ = [
 
 
 def op_names(scope):
-    """Names ops: by default, by hand, and in a name scope that is entered thrice.
+    """Returns names of ops: default, explicit, and in a scope entered three times.
 
     Args:
         scope: name of the scope.
@@ -27,7 +27,7 @@ def op_names(scope):
         # --- default and explicit names
         names.extend([tf.constant(1).name, tf.constant(1).name])
         names.extend([tf.constant(1, name="a").name, tf.constant(1, name="a").name])
-        # --- a scope: opened, opened anew under another name, entered again
+        # --- a scope: opened, opened again (it gets another name), entered again
         for name in [scope, scope, scope + "/"]:
             with tf.name_scope(name):
                 names.append(tf.constant(1, name="a").name)
@@ -35,24 +35,24 @@ def op_names(scope):
 
 
 def variable_names(scope):
-    """Names variables, created and got by name: bare, in name and variable scopes.
+    """Returns names of variables without a scope, in name and variable scopes.
 
     Args:
         scope: name of the scopes.
 
     Returns:
-        List of 13 variable names, as a checkpoint has them but for the ":0".
+        List of 13 variable names; a checkpoint has them without the ":0".
     """
     with tf.Graph().as_default():
         # --- no scope
         made = [tf.Variable(1.0), tf.Variable(1.0)]
         made += [tf.Variable(1.0, name="b"), tf.Variable(1.0, name="b")]
-        # --- a name scope, twice: get_variable does not see it
+        # --- a name scope, twice: get_variable ignores it
         for name in ["c", "d"]:
             with tf.name_scope(scope):
                 made.append(tf.Variable(1.0, name="b"))
                 made.append(tf.get_variable(name, []))
-        # --- a variable scope, twice: a name scope, too, which is new every time
+        # --- a variable scope, twice: it also opens a new name scope each time
         for name in ["c", "d"]:
             with tf.variable_scope(scope):
                 made.append(tf.Variable(1.0, name="b"))
@@ -64,19 +64,20 @@ def variable_names(scope):
 
 
 def get_in_turn(values, reuse):
-    """Gets outer/inner/w once per value, then adds the first value to the first got.
+    """Calls `get_variable` for outer/inner/w in turn, each time with its `reuse`.
 
     Args:
-        values: list of arrays, the initial value that each turn would give.
-        reuse: list of [outer, inner], what each turn says of its two scopes: False or
-            None (nothing), True (only what exists), "auto" (whichever it is).
+        values: list of arrays, the initial value in each turn. The first value is also
+            added to the first turn's variable.
+        reuse: list of [outer, inner], the `reuse` of the two scopes in each turn: False
+            or None (inherit), True (the variable must exist), "auto" (get or create).
 
     Returns:
         The variables' names and their values, two lists.
 
     Raises:
-        ValueError: the variable exists and nothing was said of reuse; it does not
-            exist and reuse is True; it exists with another shape or dtype.
+        ValueError: the variable exists but there is no reuse; it does not exist and
+            reuse is True; it exists with another shape or dtype.
     """
     auto = {"auto": tf.AUTO_REUSE}
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -96,10 +97,10 @@ def get_in_turn(values, reuse):
 
 
 def template_names(order):
-    """Makes templates of one name, calls them in some order, names their variables.
+    """Makes templates of one name, calls them in order; returns variables' names.
 
     Args:
-        order: list of their indices, the order of the first calls.
+        order: list of the templates' indices, the order of their first calls.
 
     Returns:
         List of the variables' names, by index.
@@ -116,7 +117,7 @@ def template_names(order):
 
 
 def make_convolution(filters, size=3, trainable=True, name="convolution"):
-    """Makes a convolution that can be called on many images and has one kernel.
+    """Makes a convolution layer whose variables are shared by all calls.
 
     Args:
         filters: number of output channels.
@@ -152,18 +153,18 @@ def conv2d(image, filters, size, trainable=True):
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
-    """Makes two towers of convolutions that share their variables by reuse.
+    """Makes a siamese network: two towers of convolutions that share variables.
 
     Args:
-        filters: number of output channels of every convolution.
+        filters: number of output channels of each convolution.
         size: height and width of the kernels.
         depth: number of convolutions in a tower.
         name: scope of the variables `tower/conv2d/kernel`, `tower/conv2d_1/kernel`, …
 
     Returns:
         Callable from two [batch, height, width, channels] tensors to two
-        [batch, height, width, filters]; it raises ValueError when the images differ
-        in their channels.
+        [batch, height, width, filters]. It raises ValueError if the images differ in
+        their channels.
     """
 
     def tower(image):
@@ -183,7 +184,7 @@ def make_siamese(filters, size=3, depth=1, name="siamese"):
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
-    """Makes a dense layer of positive weights; initializer, penalty, sign by scope.
+    """Makes a dense layer with positive weights; a scope sets initializer and penalty.
 
     Args:
         units: size of the output.
@@ -209,7 +210,8 @@ def make_scoped_dense(units, penalty=0.1, name="dense"):
             kernel = tf.get_variable("kernel", [x.shape[1].value, units], x.dtype)
             bias = tf.get_variable("bias", [units], x.dtype)
         # --- penalize
-        # The collection is searched by prefix: without the slash, dense_1 counts, too.
+        # This searches the collection by prefix: without the slash, it would also find
+        # dense_1.
         loss = tf.losses.get_regularization_loss(scope.name + "/")
         return tf.nn.bias_add(tf.matmul(x, kernel), bias), loss
 

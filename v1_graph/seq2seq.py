@@ -18,34 +18,34 @@ __all__ = [
     "translate",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# Only 1.15 has contrib, and compat.v1 does not: so this uses `tensorflow.contrib`.
 
 
 def draw_weights():
-    """Has the kernels of this scope drawn with a seed: few layers here take it."""
+    """Sets the scope's initializer, with a seed: few layers have that argument."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
 def make_training_decoder(units, classes, impute_finished=False, name="model"):
-    """Makes a decoder that reads the targets: teacher forcing.
+    """Makes a decoder with teacher forcing: each input is the target.
 
     Args:
         units: size of the GRU's state.
         classes: number of the logits, which is the vocabulary size.
-        impute_finished: whether past the end of a sequence there are zeros, and its
-            state is that of the end.
+        impute_finished: whether outputs past a sequence's end are zeros, and its state
+            is that of its end.
         name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
             `decoder/dense/bias`.
 
     Returns:
         Callable from a [batch, time, depth] float tensor, the lengths, [batch] ints,
         and optionally a state, [batch, units], to a dict of the `logits`, [batch,
-        longest, classes], the `ids` of the highest, [batch, longest] int32, the last
-        `state`, and the `lengths`, [batch] int32.
+        longest, classes], the `ids` of the highest logits, [batch, longest] int32, the
+        last `state`, and the `lengths`, [batch] int32.
 
     Raises:
-        ValueError: of the callable: lengths that are no vector.
-        tf.errors.OpError: of the callable: a length past the time.
+        ValueError: in a call: the lengths are not a vector.
+        tf.errors.OpError: in a call: a length is larger than the number of time steps.
     """
 
     def decode(inputs, lengths, state=None):
@@ -70,7 +70,7 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
 
 
 def decode_by_gru(helper, state, units, classes, **options):
-    """The outputs of a GRU and a layer, the last state, and the lengths."""
+    """Decodes with a GRU and a dense layer: (outputs, last state, lengths)."""
     cell = tf.nn.rnn_cell.GRUCell(units)
     layer = tf.layers.Dense(classes, dtype=state.dtype)
     decoder = tensorflow.contrib.seq2seq.BasicDecoder(cell, helper, state, layer)
@@ -83,16 +83,16 @@ def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
     Args:
         units: size of the GRU's state, and of the embedding.
         classes: number of the logits, which is the vocabulary size.
-        start: the id that is read first.
-        end: the id that ends a sequence.
-        longest: the largest number of steps, or None, for as many as it takes.
+        start: id of the first input.
+        end: id that ends a sequence.
+        longest: the largest number of steps, or None for no limit.
         name: scope of the variables `embedding`, `decoder/gru_cell/…`,
             `decoder/dense/kernel` and `decoder/dense/bias`.
 
     Returns:
         Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
         [batch, steps] int32, the `logits`, [batch, steps, classes], the last `state`,
-        and the `lengths`, [batch] int32, with the end.
+        and the `lengths`, [batch] int32, which include the end id.
     """
 
     def decode(state):
@@ -115,13 +115,13 @@ def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of numbers, by a helper of its own: it reads what it put out.
+    """Makes a decoder of vectors with a custom helper: it reads its last output.
 
-    A sequence ends where the first of its numbers is above 0.5.
+    A sequence ends when the first number of its output is above 0.5.
 
     Args:
         units: size of the GRU's state.
-        size: how many numbers a step puts out.
+        size: number of outputs per step.
         longest: the largest number of steps.
         name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
             `decoder/dense/bias`.
@@ -170,17 +170,17 @@ def make_feedback_decoder(units, size, longest, name="model"):
 
 
 def sample(weights, state, start, end, longest, runs, temperature=None):
-    """Samples sequences from a decoder that was trained, again and again.
+    """Samples sequences from a trained decoder in several runs.
 
     Args:
-        weights: {"embedding": [classes, units] array, "decoder/gru_cell/…": of the
-            GRU, "decoder/dense/kernel": [units, classes] array,
+        weights: {"embedding": [classes, units] array, "decoder/gru_cell/…": arrays of
+            the GRU, "decoder/dense/kernel": [units, classes] array,
             "decoder/dense/bias": [classes] array}.
         state: [n, units] array.
-        start, end: the class that is read first, and the one that ends a sequence.
+        start, end: id of the first input, and id that ends a sequence.
         longest: the largest number of steps.
-        runs: how often to sample.
-        temperature: what the logits are divided by, or None.
+        runs: number of runs.
+        temperature: divisor of the logits, or None.
 
     Returns:
         List of (ids [n, steps], lengths [n]) of int32 arrays.
@@ -206,15 +206,15 @@ def read_some_and_sample(weights, state, ids, lengths, share):
     """Decodes by scheduled sampling: each step reads the target or a sample.
 
     Args:
-        weights: as of `sample`.
+        weights: see `sample`.
         state: [n, units] array.
         ids: [n, time] int array, the targets.
         lengths: [n] int array.
         share: the probability that a step reads a sample.
 
     Returns:
-        {"ids": [n, longest] int32 array, -1 where it did not sample, "logits": [n,
-        longest, classes] array}.
+        {"ids": [n, longest] int32 array, -1 where the next input is the target,
+        "logits": [n, longest, classes] array}.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- decoder
@@ -225,7 +225,7 @@ def read_some_and_sample(weights, state, ids, lengths, share):
         helper = tensorflow.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(
             given, lengths, embedding, share, seed=3, scheduling_seed=4
         )
-        # Of 32 steps at a time, the default, a later one may draw first.
+        # By default 32 iterations run in parallel, and a later one may draw first.
         outputs = decode_by_gru(
             helper, tf.constant(state), units, classes, parallel_iterations=1
         )[0]
@@ -245,23 +245,24 @@ def sequence_loss(
     sum_over_timesteps=False,
     sum_over_batch=False,
 ):
-    """Gives the cross-entropy of sequences, weighted.
+    """Computes the weighted cross-entropy of sequences.
 
     Args:
         logits: [batch, time, classes] float tensor.
         targets: [batch, time] int tensor.
         weights: [batch, time] float tensor, such as a mask.
-        average_across_timesteps, average_across_batch: whether the losses along time,
-            along the batch, are summed up and divided by the sum of the weights.
-        sum_over_timesteps, sum_over_batch: whether they are summed up and divided by
-            the number of the weights that are not 0.
+        average_across_timesteps, average_across_batch: whether to sum the losses along
+            time or batch and divide them by the sum of the weights.
+        sum_over_timesteps, sum_over_batch: whether to sum them along time or batch and
+            divide them by the number of weights that are not 0.
 
     Returns:
-        Scalar; or, of one of the two alone, a vector along the other; or, of none of
-        all, a vector of all losses, [batch * time], or [batch, time]: see the code.
+        Scalar if both axes are reduced; a vector along the other axis if one is; all
+        losses if none is, [batch * time] or [batch, time]: see the code.
 
     Raises:
-        ValueError: not three, two and two dimensions, or an average and a sum.
+        ValueError: the tensors do not have three, two and two dimensions, or both an
+            average and a sum are requested.
     """
     return tensorflow.contrib.seq2seq.sequence_loss(
         logits,
@@ -275,7 +276,7 @@ def sequence_loss(
 
 
 def encode(embedding, sources, lengths, units):
-    """The outputs of an encoder, and its last state."""
+    """Runs the encoder: (outputs, last state)."""
     with tf.variable_scope("encoder"):
         cell = tf.nn.rnn_cell.BasicLSTMCell(units)
         vectors = tf.nn.embedding_lookup(embedding, sources)
@@ -283,7 +284,7 @@ def encode(embedding, sources, lengths, units):
 
 
 def decode_by(helper, memory, state, lengths, units, classes, longest=None):
-    """The outputs of a decoder that looks at a memory, and its lengths."""
+    """Decodes with attention to a memory: (outputs, lengths)."""
     dtype = memory.dtype
     mechanism = tensorflow.contrib.seq2seq.BahdanauAttention(
         units, memory, lengths, normalize=True, dtype=dtype
@@ -303,22 +304,22 @@ def decode_by(helper, memory, state, lengths, units, classes, longest=None):
 def train_translator(
     sources, source_lengths, targets, target_lengths, start, steps, rate=0.0625
 ):
-    """Trains an encoder and a decoder with attention, its gradients clipped.
+    """Trains an encoder and a decoder with attention, with clipped gradients.
 
     Args:
         sources: [n, time] int array.
-        source_lengths: [n] int array, none of them 0.
-        targets: [n, other time] int array: what to say; before it 0 is read.
+        source_lengths: [n] int array, each at least 1.
+        targets: [n, other time] int array, the target ids. The first input is id 0.
         target_lengths: [n] int array.
-        start: {name: array}, the variables in the beginning: `embedding`, [classes,
-            depth], `encoder/rnn/basic_lstm_cell/…`, `memory_layer/kernel`,
+        start: {name: array}, the initial values of the variables: `embedding`,
+            [classes, depth], `encoder/rnn/basic_lstm_cell/…`, `memory_layer/kernel`,
             `decoder/attention_wrapper/…` and `decoder/projection/kernel`.
-        steps: how many steps to take, all on the same sequences.
+        steps: number of steps, all on the same sequences.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` and the `norms` of the gradients before every step, and
-        what is in the `checkpoint` by name.
+        dict with the `losses` and the gradients' `norms` before each step, and the
+        `checkpoint` as {name: array}.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model
@@ -363,17 +364,17 @@ def train_translator(
 
 
 def translate(sources, source_lengths, weights, end, longest):
-    """Translates by the weights of a checkpoint, by greedy decoding.
+    """Translates with the weights of a checkpoint, by greedy decoding.
 
     Args:
         sources: [n, time] int array.
-        source_lengths: [n] int array, none of them 0.
+        source_lengths: [n] int array, each at least 1.
         weights: {name: array}, as `start` of `train_translator`.
-        end: the class that ends a sequence; 0 is read first.
+        end: id that ends a sequence; the first input is id 0.
         longest: the largest number of steps.
 
     Returns:
-        List of n lists of classes, without the end.
+        List of n lists of ids, without the end id.
 
     Raises:
         KeyError: a weight is missing.

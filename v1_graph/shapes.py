@@ -19,90 +19,90 @@ __all__ = [
 
 
 def static_and_dynamic(x, spec, hints=()):
-    """Shows what is known of a shape before anything runs, and what it turns out to be.
+    """Returns the static shape of a tensor after hints, and its dynamic shape.
 
     Args:
         x: array.
-        spec: the shape that is declared, a list of ints and None.
-        hints: shapes handed to `set_shape`, one after the other. Each can only add to
-            what is known: a later None takes nothing back.
+        spec: the declared shape, a list of ints and None.
+        hints: shapes that are passed to `set_shape` in turn. Each can only add known
+            sizes: a later None does not remove a known size.
 
     Returns:
         dict with `static`, a list of the static shapes at first and after each hint,
-        and `dynamic`, the int32 shape when run.
+        and `dynamic`, the int32 shape at run time.
 
     Raises:
-        ValueError: if a hint contradicts what is known, if the rank is unknown (it has
-            no list), or if `x` does not have the shape that the hints left.
+        ValueError: a hint contradicts a known size, the rank is unknown (then there is
+            no list), or `x` does not match the static shape after the hints.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         a = tf.placeholder(x.dtype, spec)
-        dynamic = tf.shape(a)  # after a full promise it would just repeat the promise
+        dynamic = tf.shape(a)  # with a full static shape it would be a constant
         static = [a.shape.as_list()]
         for hint in hints:
             a.set_shape(hint)
             static.append(a.shape.as_list())
         # --- run
-        # What is fed must fit all that set_shape has told of the placeholder.
+        # The fed array must match the placeholder's static shape after set_shape.
         return {"static": static, "dynamic": sess.run(dynamic, {a: x})}
 
 
 def promise_shape(tensor, shape):
-    """Adds to a tensor's static shape, on trust: nothing checks it in a graph's run.
+    """Adds sizes to a tensor's static shape; they are not checked at run time.
 
     Args:
         tensor: tensor of any dtype.
-        shape: a shape that the tensor is known to have, None where it is not known.
+        shape: list of known sizes, None for unknown sizes.
 
     Returns:
-        The same values, with the static shape of both together.
+        The same values, with the sizes of both shapes as static shape.
 
     Raises:
-        ValueError: if the static shape of `tensor` contradicts `shape`.
+        ValueError: the static shape of `tensor` contradicts `shape`.
     """
-    tensor = tf.identity(tensor)  # set_shape changes the object that it is called on
+    tensor = tf.identity(tensor)  # because set_shape changes its tensor
     tensor.set_shape(shape)
     return tensor
 
 
 def check_shape(tensor, shape):
-    """Adds to a tensor's static shape, and checks it when run.
+    """Adds sizes to a tensor's static shape, and checks them at run time.
 
     Args:
         tensor: tensor of any dtype.
-        shape: the shape that the tensor must have, None where any size will do. Its
-            rank must be known: a graph takes an unknown one for a rank of -1.
+        shape: the shape that the tensor must have, None where any size is allowed. Its
+            rank must be known: a graph treats an unknown rank as -1.
 
     Returns:
-        The same values, with the static shape of both together.
+        The same values, with the sizes of both shapes as static shape.
 
     Raises:
-        ValueError: if the static shape of `tensor` contradicts `shape`.
-        tf.errors.InvalidArgumentError: if the dynamic shape does.
+        ValueError: the static shape of `tensor` contradicts `shape`.
+        tf.errors.InvalidArgumentError: the dynamic shape contradicts `shape`.
     """
     return tf.ensure_shape(tensor, shape)
 
 
 def impose_shape(tensor, shape):
-    """Reshapes row by row; only the number of elements is checked.
+    """Reshapes a tensor; checks only that the number of elements is the same.
 
     Args:
         tensor: tensor of any dtype.
-        shape: list of ints, at most one of them -1, which stands for the rest.
+        shape: list of ints; one may be -1, which is computed from the others.
 
     Returns:
         Tensor of `shape`.
 
     Raises:
-        ValueError: if the numbers of elements are known to differ.
-        tf.errors.InvalidArgumentError: if they turn out to differ.
+        ValueError: the static numbers of elements differ.
+        tf.errors.InvalidArgumentError: the numbers of elements differ at run time.
     """
     return tf.reshape(tensor, shape)
 
 
 def get_shape(tensor):
-    """Lists the sizes of a tensor: ints where they are known, else scalar tensors.
+    """Lists a tensor's sizes: known sizes as ints, unknown sizes as scalar tensors.
 
     Args:
         tensor: tensor of known rank.
@@ -111,7 +111,7 @@ def get_shape(tensor):
         List of ints and int32 scalars.
 
     Raises:
-        ValueError: if the rank is unknown.
+        ValueError: the rank is unknown.
     """
     static = tensor.shape.as_list()
     dynamic = tf.shape(tensor)
@@ -119,21 +119,21 @@ def get_shape(tensor):
 
 
 def reshape(tensor, groups):
-    """Collapses groups of dimensions, of known and of unknown size.
+    """Collapses groups of dimensions of known or unknown size.
 
     Args:
         tensor: tensor of known rank.
         groups: list with an item for each dimension of the result: an axis of `tensor`,
-            or a list of axes whose sizes are multiplied ([] is a new size of 1). Every
-            axis is to be named once; no element moves, whatever their order.
+            or a list of axes whose sizes are multiplied ([] is a new size of 1). Each
+            axis must occur once; the order of the axes does not move elements.
 
     Returns:
-        Tensor of rank `len(groups)`, static wherever a whole group is.
+        Tensor of rank `len(groups)`; a dimension is static if its whole group is.
 
     Raises:
-        ValueError, tf.errors.InvalidArgumentError: if the sizes do not multiply to the
+        ValueError, tf.errors.InvalidArgumentError: the product of the sizes is not the
             number of elements.
-        IndexError: if there is no such axis.
+        IndexError: an axis does not exist.
     """
     shape = get_shape(tensor)
     sizes = []
@@ -143,24 +143,24 @@ def reshape(tensor, groups):
         if all(isinstance(dim, int) for dim in dims):
             sizes.append(int(np.prod(dims)))
         else:
-            # A well-known recipe has tf.prod here, which no version of TensorFlow has.
+            # A well-known recipe has tf.prod here, which does not exist in TensorFlow.
             sizes.append(tf.reduce_prod(dims))
     return tf.reshape(tensor, sizes)
 
 
 def reshape_unknown(x, spec, groups):
-    """Collapses dimensions that are unknown until run; the others remain static.
+    """Collapses dimensions of unknown size; the other dimensions remain static.
 
     Args:
         x: array.
         spec: its declared shape, a list of ints and None.
-        groups: as in `reshape`.
+        groups: see `reshape`.
 
     Returns:
         The static shape of the result, a list of ints and None, and its value.
 
     Raises:
-        ValueError: if the rank is unknown.
+        ValueError: the rank is unknown.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -172,16 +172,17 @@ def reshape_unknown(x, spec, groups):
 
 
 def describe_shapes(shape, other):
-    """Tells what a shape knows by itself, and together with another one.
+    """Describes a static shape: rank, size, compatibility with another shape, ….
 
     Args:
         shape: list of ints and None, or None for an unknown rank.
         other: the same.
 
     Returns:
-        dict of `rank`, `size` (the number of elements), `known` (all of it), of
-        `compatible` (the two may be one), `joined` (one after the other), `common`
-        (what holds for both) and `merged` (what both know; None if not compatible).
+        dict of `rank`, `size` (the number of elements), `known` (fully defined),
+        `compatible`, `joined` (concatenated), `common` (the most specific shape that is
+        compatible with both) and `merged` (the known sizes of both; None if they are
+        not compatible).
     """
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     compatible = a.is_compatible_with(b)
@@ -197,12 +198,12 @@ def describe_shapes(shape, other):
 
 
 def sizes_of(shape):
-    # The dims are None without a rank; a Dimension(None) is no None, its value is.
+    # dims is None for an unknown rank. Dimension(None) is not None, but its value is.
     return None if shape.dims is None else [dim.value for dim in shape.dims]
 
 
 def compare_sizes(size, other):
-    """Compares two sizes, with no answer where one of them is unknown.
+    """Compares two sizes; the result is None if one of them is unknown.
 
     Args:
         size: int or None.
@@ -221,7 +222,7 @@ def compare_sizes(size, other):
 
 
 def same_shape(shape, other):
-    """Whether two static shapes are certain to be equal.
+    """Returns whether two static shapes are known to be equal.
 
     Args:
         shape: list of ints and None, or None for an unknown rank.
@@ -231,25 +232,25 @@ def same_shape(shape, other):
         bool; False if anything is unknown.
     """
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
-    # In 1.15 `==` alone denies that [None] is [None]; today's compat.v1 affirms it.
+    # In 1.15 [None] == [None] is False; in today's compat.v1 it is True.
     return a.is_fully_defined() and a == b
 
 
 def window_counts(shape, window, stride):
-    """Counts the windows that fit into an image, a convolution without padding.
+    """Computes the output shape of windows over an image without padding.
 
     Args:
         shape: [batch, height, width, channels], a list of ints and None.
         window: height and width of the window.
-        stride: its step.
+        stride: stride of the window.
 
     Returns:
         The shape of the result, a list of ints and None.
 
     Raises:
-        ValueError: if the window is larger than the image.
+        ValueError: the window is larger than the image.
     """
     batch, height, width, channels = tf.TensorShape(shape)
-    # A Dimension passes "unknown" on through arithmetic and refuses to be negative.
+    # Arithmetic with an unknown Dimension is unknown; a negative Dimension raises.
     rows, columns = [(n - window) // stride + 1 for n in (height, width)]
     return [dim.value for dim in (batch, rows, columns, channels)]

@@ -14,18 +14,18 @@ __all__ = [
     "total_loss",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# Only 1.15 has contrib, and compat.v1 does not: so this uses `tensorflow.contrib`.
 
 
 def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
-    """Makes a network whose layers take arguments from two scopes, or their own.
+    """Makes a network whose layers get arguments from two nested `arg_scope`s.
 
     Args:
         filters: number of channels of the first layer.
         classes: number of the logits.
         scale: weight of an l2 penalty on all weights, a float.
         decay: share of the moving statistics that an update keeps.
-        fused: False: no batch norm by the kernel that takes float32 alone.
+        fused: False: batch norms do not use the fused kernel, which is float32 only.
         name: scope of the variables `conv1/weights`, `conv1/BatchNorm/beta`, …,
             `conv2/conv2_1/weights`, …, `logits/weights` and `logits/biases`.
 
@@ -48,7 +48,7 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
             with slim.arg_scope(
                 [slim.batch_norm], is_training=is_training, decay=decay, fused=fused
             ) as defaults:
-                pass  # as the functions `…_arg_scope` of the model zoo returned them
+                pass  # the model zoo's `…_arg_scope` functions return such a scope
         scope = tf.get_variable_scope().name
         found = scope + "/end_points"
         with slim.arg_scope(defaults):
@@ -62,7 +62,7 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
                     [slim.conv2d],
                     activation_fn=tf.nn.elu,
                     padding="VALID",
-                    # In place of the outer dict: epsilon is 0.001 in here.
+                    # This replaces the whole outer dict: epsilon is 0.001 here.
                     normalizer_params={"scale": True},
                 ):
                     y = slim.repeat(y, 2, slim.conv2d, 2 * filters, 2, scope="conv2")
@@ -89,16 +89,17 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
 def make_separable_conv2d(
     units, size, stride=1, multiplier=1, rate=1, decay=None, fused=None, name="net"
 ):
-    """Makes a convolution of each channel, and one that mixes them, then a ReLU.
+    """Makes a separable convolution (depthwise, then pointwise) with ReLU.
 
     Args:
-        units: number of output channels; None leaves out what mixes.
-        size: [height, width] of the kernel, or a number for both.
-        stride: of the first, likewise, both the same; 1 where there is a rate.
-        multiplier: how many channels the first makes of each.
-        rate: its dilation.
-        decay: of a batch norm in place of the biases, or None.
-        fused: of the batch norm; False takes float64, too.
+        units: number of output channels; None leaves out the pointwise convolution.
+        size: [height, width] of the kernel, or one number for both.
+        stride: stride of the depthwise convolution, the same in both directions; must
+            be 1 if there is a rate.
+        multiplier: number of output channels of the depthwise convolution per channel.
+        rate: dilation of the depthwise convolution.
+        decay: decay of a batch norm in place of the biases, or None for biases.
+        fused: of the batch norm; False supports float64, too.
         name: scope of the variables `SeparableConv2d/depthwise_weights`,
             `…/pointwise_weights`, `…/biases` or `…/BatchNorm/beta`, …
 
@@ -107,7 +108,8 @@ def make_separable_conv2d(
         height, new width, units, or channels * multiplier].
 
     Raises:
-        ValueError: of the callable: not four dimensions, or unknown channels.
+        ValueError: in a call: the input does not have four dimensions, or the number of
+            channels is unknown.
     """
 
     def separable_conv2d(x):
@@ -128,12 +130,12 @@ def make_separable_conv2d(
 
 
 def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
-    """Makes a transposed convolution, which enlarges images, and a ReLU.
+    """Makes a transposed convolution, which enlarges images, with ReLU.
 
     Args:
         units: number of output channels.
-        size: [height, width] of the kernel, or a number for both.
-        stride: how much larger the output is, likewise.
+        size: [height, width] of the kernel, or one number for both.
+        stride: factor of the output size, [down, right] or one number for both.
         padding: "SAME" or "VALID".
         name: scope of the variables `Conv2d_transpose/weights` and `…/biases`.
 
@@ -142,7 +144,8 @@ def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
         height, new width, units].
 
     Raises:
-        ValueError: of the callable: not four dimensions, or unknown channels.
+        ValueError: in a call: the input does not have four dimensions, or the number of
+            channels is unknown.
     """
 
     def conv2d_transpose(x):
@@ -156,12 +159,12 @@ def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
 
 
 def find_variables(scope, suffix, exclude):
-    """Finds variables of a network by where they are, and by what they are.
+    """Finds a network's variables by scope, suffix, name, kind and exclusion.
 
     Args:
-        scope: what names begin with, or None; a regular expression.
-        suffix: what names end with.
-        exclude: list of scopes that are not to be restored.
+        scope: regular expression that matches the beginning of names, or None.
+        suffix: end of the names.
+        exclude: list of scopes that are not restored.
 
     Returns:
         {question: sorted list of names}.
@@ -178,7 +181,7 @@ def find_variables(scope, suffix, exclude):
         slim.model_variable("temperature", [], initializer=tf.ones_initializer())
         slim.variable("seen", [], trainable=False)
         slim.local_variable(0.0, name="total")
-        # --- ask
+        # --- find
         found = {
             "all": slim.get_variables(),
             "scope": slim.get_variables(scope),
@@ -193,31 +196,31 @@ def find_variables(scope, suffix, exclude):
 
 
 def compute_weighted_loss(losses, weights=1.0):
-    """Averages losses by weights for whole examples, or for their elements.
+    """Averages losses with weights for whole examples or for single elements.
 
     Args:
         losses: [batch, …] float tensor.
-        weights: scalar, or a tensor whose shape is that of the losses, or the
-            beginning of it; a last dimension of 1 is left out.
+        weights: scalar, or a tensor whose shape is that of the losses or the beginning
+            of it; a last dimension of 1 is removed.
 
     Returns:
-        Scalar of the dtype of the losses, computed in float32: the weighted sum by the
-        number of losses whose weight is not 0.
+        Scalar of the losses' dtype, computed in float32: the weighted sum divided by
+        the number of losses whose weight is not 0.
 
     Raises:
-        ValueError: weights of another shape.
+        ValueError: the weights have another shape.
     """
     return tensorflow.contrib.slim.losses.compute_weighted_loss(losses, weights)
 
 
 def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
-    """Computes the cross-entropies that are called with logits first.
+    """Computes the cross-entropies of `slim.losses`, whose first argument is logits.
 
     Args:
         logits: [batch, classes] float tensor.
         labels: [batch] int64 tensor.
         weights: scalar, or [batch] tensor.
-        smoothing: of the labels in "sigmoid" and "softmax".
+        smoothing: label smoothing in "sigmoid" and "softmax".
 
     Returns:
         dict of the scalars "sigmoid", "softmax" and "sparse".
@@ -232,16 +235,16 @@ def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
 
 
 def errors(predictions, labels, weights=1.0):
-    """Computes what is called with predictions first, in float32.
+    """Computes the losses of `slim.losses` whose first argument is predictions.
 
     Args:
-        predictions: [batch, n] float tensor; of probabilities for "log".
-        labels: tensor like it, of 0 and 1 for "log" and "hinge".
-        weights: scalar, or [batch] or [batch, n] tensor; not of "hinge".
+        predictions: [batch, n] float tensor; probabilities for "log".
+        labels: [batch, n] tensor; 0 and 1 for "log" and "hinge".
+        weights: scalar, or [batch] or [batch, n] tensor; not used by "hinge".
 
     Returns:
-        dict of the scalars "absolute", "squared", "pairwise" and "log", and of "hinge",
-        which is neither weighted nor averaged: [batch, n].
+        dict of the float32 scalars "absolute", "squared", "pairwise" and "log", and of
+        "hinge", which is neither weighted nor averaged: [batch, n].
     """
     losses = tensorflow.contrib.slim.losses
     return {
@@ -254,25 +257,25 @@ def errors(predictions, labels, weights=1.0):
 
 
 def total_loss(logits, labels, kernel, scale):
-    """Sums up the losses and penalties that were collected, wherever that was.
+    """Sums the losses and penalties in the collections of `slim.losses`.
 
     Args:
         logits: [batch, classes] float32 array.
         labels: [batch] int64 array.
         kernel: float32 array that is penalized.
-        scale: of the penalty, a float.
+        scale: weight of the penalty, a float.
 
     Returns:
-        dict with the list of `losses`, the list of `penalties`, their `total` and the
-        `data` loss, the total without penalties.
+        dict with the list of `losses`, the list of `penalties`, the `total` of both,
+        and `data`, the total without penalties.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         slim = tensorflow.contrib.slim
         logits, labels = tf.constant(logits), tf.constant(labels)
         # --- add
         slim.losses.sparse_softmax_cross_entropy(logits, labels)
-        tf.losses.sparse_softmax_cross_entropy(labels, logits, 0.5)  # the same list
-        slim.losses.hinge_loss(logits, tf.ones_like(logits))  # is not in it
+        tf.losses.sparse_softmax_cross_entropy(labels, logits, 0.5)  # same collection
+        slim.losses.hinge_loss(logits, tf.ones_like(logits))  # not in the collection
         slim.losses.add_loss(tf.reduce_max(tf.abs(logits)))
         tf.get_variable(
             "kernel",

@@ -19,11 +19,11 @@ __all__ = [
     "read_masks",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# Only 1.15 has contrib, and compat.v1 does not: so this uses `tensorflow.contrib`.
 
 
 def classifier(x, units, classes, scale, fused, is_training=True):
-    """The logits of a small network, whose penalties and updates are collected."""
+    """Computes logits of a small network; penalties and updates are in collections."""
     slim = tensorflow.contrib.slim
     with slim.arg_scope(
         [slim.fully_connected], weights_regularizer=slim.l2_regularizer(scale)
@@ -40,29 +40,29 @@ def classifier(x, units, classes, scale, fused, is_training=True):
 
 
 def create_train_op(x, y, start, steps, rate, options=()):
-    """Trains by `create_train_op`: updates first, multipliers, a clip, a check.
+    """Trains with `create_train_op`: update ops, multipliers, clipping, NaN check.
 
     Args:
-        x: [n, features] float array; of float64, the option `fused` must be False.
-        y: [n] int array of classes.
+        x: [n, features] float array; for float64, the option `fused` must be False.
+        y: [n] int array of class ids.
         start: {"hidden/weights": [features, units] array, "hidden/BatchNorm/beta":
             [units] array, "scores/weights": [units, classes] array, "scores/biases":
             [classes] array}, of the dtype of x.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        steps: number of steps with momentum 0.9, all on the same rows.
         rate: learning rate.
-        options: dict with, of these: `fused`, of the batch norm; `scale`, of the l2
-            penalty on weights; `clip_gradient_norm`, of each gradient on its own;
-            `gradient_multipliers`, {name: factor}; `train`, the scope of what is
-            trained; `update_ops`, [] to run no updates; `check_numerics`, whether a
-            loss that is no number is refused.
+        options: dict with some of: `fused` of the batch norm; `scale`, the weight of
+            the l2 penalty; `clip_gradient_norm`, for each gradient separately;
+            `gradient_multipliers`, {name: factor}; `train`, the scope of the trained
+            variables; `update_ops`, [] to run no updates; `check_numerics`, whether an
+            infinite or NaN loss raises an error.
 
     Returns:
-        dict with the `losses`, [steps], penalties included, before every step, and the
-        `variables` in the end by their names in a checkpoint.
+        dict with the `losses`, [steps], with penalties, before each step, and the final
+        `variables` by their names in a checkpoint.
 
     Raises:
-        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: a multiplier of what has no gradient.
+        tf.errors.InvalidArgumentError: a loss is infinite or NaN.
+        ValueError: a variable with a multiplier has no gradient.
     """
     options = dict(options)
     fused, scale = options.pop("fused", None), options.pop("scale", 0.25)
@@ -95,7 +95,7 @@ def create_train_op(x, y, start, steps, rate, options=()):
 
 
 def train(x, y, start, stops, rate=0.125):
-    """Trains by `slim.learning.train`, in several runs that go on from the last one.
+    """Trains with `slim.learning.train` in several runs, each resumes the last.
 
     Args:
         x: [n, features] float array.
@@ -105,12 +105,12 @@ def train(x, y, start, stops, rate=0.125):
         rate: learning rate.
 
     Returns:
-        dict with the last `losses` of the runs, the steps of the checkpoints `saved`,
-        and the `variables` of the last one by name.
+        dict with the last loss of each run (`losses`), the steps of the checkpoints
+        (`saved`), and the `variables` of the last checkpoint by name.
 
     Raises:
-        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: a number of steps below 1.
+        tf.errors.InvalidArgumentError: a loss is infinite or NaN.
+        ValueError: a number of steps is less than 1.
     """
     losses = []
     with tempfile.TemporaryDirectory() as directory:
@@ -130,9 +130,9 @@ def train(x, y, start, stops, rate=0.125):
                     train_op,
                     directory,
                     number_of_steps=number_of_steps,
-                    init_fn=slim.assign_from_values_fn(start),  # not of a resumed run
+                    init_fn=slim.assign_from_values_fn(start),  # not in a resumed run
                     log_every_n_steps=0,
-                    save_summaries_secs=0,  # else threads save, by the clock
+                    save_summaries_secs=0,  # else threads save at certain times
                     save_interval_secs=0,
                 )
                 losses.append(loss)
@@ -149,19 +149,18 @@ def train(x, y, start, stops, rate=0.125):
 
 
 def evaluate_once(x, y, saved, num_evals, batch_size):
-    """Evaluates a checkpoint by `slim.evaluation`, batch by batch.
+    """Evaluates a checkpoint with `slim.evaluation`, batch by batch.
 
     Args:
         x: [n, features] float32 array.
-        y: [n] int64 array of classes.
-        saved: {name: array}, as `create_train_op` returns them, what the checkpoint
-            holds.
-        num_evals: how many batches to take.
-        batch_size: how many rows are in a batch, but for the last one.
+        y: [n] int64 array of class ids.
+        saved: {name: array}, the checkpoint's content, as `create_train_op` returns it.
+        num_evals: number of batches.
+        batch_size: number of rows in a batch; the last batch may have fewer.
 
     Returns:
-        dict of the float32 scalars "accuracy", "recall_2" and "loss", of the batches
-        that were taken.
+        dict of the float32 scalars "accuracy", "recall_2" and "loss" over these
+        batches.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
@@ -200,7 +199,7 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
 
 
 def write_checkpoint(arrays, directory):
-    """Writes a checkpoint with these arrays, and tells its path."""
+    """Writes a checkpoint with these arrays, and returns its path."""
     with tf.Graph().as_default(), tf.Session() as sess:
         saver = tf.train.Saver(
             {name: tf.Variable(array, name=name) for name, array in arrays.items()}
@@ -210,21 +209,22 @@ def write_checkpoint(arrays, directory):
 
 
 def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=False):
-    """Starts from a checkpoint, but for the scopes that are new.
+    """Restores variables from a checkpoint, except those in excluded scopes.
 
     Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the variables of this model before.
+        saved: {name: array}, the checkpoint's content.
+        start: {name: array}, the model's variables before.
         exclude: list of scopes that are not restored.
-        ignore_missing: whether what the checkpoint lacks keeps its value.
-        reshape: whether other shapes of the same size are taken.
+        ignore_missing: whether variables that the checkpoint does not contain keep
+            their values.
+        reshape: whether other shapes of the same size are accepted.
 
     Returns:
-        {name: array}, the variables of this model after.
+        {name: array}, the model's variables after.
 
     Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name.
-        ValueError: all is excluded.
+        tf.errors.NotFoundError: the checkpoint does not contain a name.
+        ValueError: all variables are excluded.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
@@ -243,23 +243,23 @@ def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=
                 reshape,
             )
             sess.run(tf.global_variables_initializer())
-            if init_fn is not None:  # None: none of them is in the checkpoint
+            if init_fn is not None:  # None: the checkpoint contains none of them
                 init_fn(sess)
             return sess.run(variables)
 
 
 def read_examples(images, labels, boxes, count):
-    """Reads examples by a dataset, its decoder and its provider, which never end.
+    """Reads examples with `DatasetDataProvider`, in file order, repeatedly.
 
     Args:
         images: [n, height, width, 3] uint8 array.
         labels: list of n ints.
         boxes: list of n lists of [ymin, xmin, ymax, xmax], floats.
-        count: how many examples to read.
+        count: number of examples to read.
 
     Returns:
         List of dicts: `image`, [height, width, 3] uint8, `label`, an int64 scalar, and
-        `boxes`, [k, 4] float32, in the order of the file, over and over.
+        `boxes`, [k, 4] float32, in the order of the file, repeatedly.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         path = os.path.join(directory, "rows.tfrecord")
@@ -308,12 +308,12 @@ def read_examples(images, labels, boxes, count):
 
 
 def read_masks(images, masks, epochs):
-    """Reads the examples of several files, whose masks are decoded by a callback.
+    """Reads examples from several files; an `ItemHandlerCallback` decodes masks.
 
     Args:
         images: list of [n, height, width, 3] uint8 arrays, one for each file.
         masks: list of lists of [k, height, width, 1] uint8 arrays of 0 and 1; k varies.
-        epochs: how often to read all files.
+        epochs: number of times to read all files.
 
     Returns:
         List of dicts in the order of the files: `image`, [height, width, 3] uint8, and
@@ -347,7 +347,7 @@ def read_masks(images, masks, epochs):
         # --- run
         found = []
         with tf.Session() as sess:
-            sess.run(tf.local_variables_initializer())  # they count the epochs
+            sess.run(tf.local_variables_initializer())  # local variables count epochs
             with slim.queues.QueueRunners(sess):
                 try:
                     while True:
@@ -357,7 +357,7 @@ def read_masks(images, masks, epochs):
 
 
 def mask_decoder(shape):
-    """A decoder as detectors have it, of images of this shape."""
+    """Makes a decoder, as detection models use, for images of this shape."""
     slim = tensorflow.contrib.slim
 
     def decode_masks(tensors):

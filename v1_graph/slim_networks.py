@@ -18,20 +18,20 @@ __all__ = [
     "fine_tune",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# Only 1.15 has contrib, and compat.v1 does not: so this uses `tensorflow.contrib`.
 Block = collections.namedtuple("Block", ["scope", "unit_fn", "args"])
 
 
 def collect_named_outputs(x, aliases, found="end_points"):
-    """Halves a tensor again and again; finds the outputs by names they were given.
+    """Halves a tensor repeatedly, and collects the outputs under alias names.
 
     Args:
         x: [n, features] float tensor.
-        aliases: for each output the list of its names; a "/" at the end is left out.
-        found: name of a collection; None keeps nothing.
+        aliases: list of names for each output; a "/" at the end is removed.
+        found: name of a collection; None collects nothing.
 
     Returns:
-        The last output, and {name: output}; of two of one name the later one.
+        The last output, and {name: output}; if two outputs have one name, the later.
     """
     from tensorflow.contrib.layers.python.layers import utils
 
@@ -47,14 +47,14 @@ def collect_named_outputs(x, aliases, found="end_points"):
 
 
 def subsample(x, factor):
-    """Keeps every so manieth pixel, both ways, by a pool of single pixels.
+    """Keeps every `factor`-th pixel in both directions, by 1 x 1 max pooling.
 
     Args:
         x: [batch, height, width, channels] float tensor.
-        factor: how many pixels there are from one to the next.
+        factor: distance between two kept pixels.
 
     Returns:
-        [batch, new height, new width, channels] tensor, x itself where factor is 1.
+        [batch, new height, new width, channels] tensor, x itself if factor is 1.
     """
     if factor == 1:
         return x
@@ -62,7 +62,7 @@ def subsample(x, factor):
 
 
 def conv2d_same(x, units, size, stride, rate=1, scope=None):
-    """A convolution that pads by its size alone, and never by that of the image."""
+    """Applies a convolution whose padding depends only on the kernel's size."""
     slim = tensorflow.contrib.slim
     if stride == 1:
         return slim.conv2d(x, units, size, rate=rate, padding="SAME", scope=scope)
@@ -75,13 +75,13 @@ def conv2d_same(x, units, size, stride, rate=1, scope=None):
 
 
 def make_conv2d_same(units, size, stride=1, rate=1, name="root"):
-    """Makes a strided convolution that pads as if it were not strided, and a ReLU.
+    """Makes a strided convolution with ReLU; its padding does not depend on the image.
 
     Args:
         units: number of output channels.
-        size: of the kernel, a number for both sides.
-        stride: between outputs, both ways; 1 where there is a rate.
-        rate: its dilation.
+        size: size of the kernel, one number for both sides.
+        stride: stride in both directions; must be 1 if there is a rate.
+        rate: dilation.
         name: scope of the variables `conv1/weights` and `conv1/biases`.
 
     Returns:
@@ -99,7 +99,7 @@ def make_conv2d_same(units, size, stride=1, rate=1, name="root"):
 
 
 def resnet_arg_scope(weight_decay=0.0001, fused=None):
-    """The arguments of all layers of a ResNet."""
+    """Returns the arg_scope for all layers of a ResNet."""
     slim = tensorflow.contrib.slim
     params = {
         "decay": 0.997,
@@ -124,7 +124,7 @@ def resnet_arg_scope(weight_decay=0.0001, fused=None):
 def bottleneck(
     x, depth, depth_bottleneck, stride, rate=1, outputs_collections=None, scope=None
 ):
-    """A unit with the norms before its convolutions."""
+    """Applies a bottleneck unit with the batch norms before its convolutions."""
     from tensorflow.contrib.layers.python.layers import utils
 
     slim = tensorflow.contrib.slim
@@ -146,7 +146,7 @@ def bottleneck(
 
 
 def stack_blocks_dense(x, blocks, output_stride=None, outputs_collections=None):
-    """The units of blocks, which are dilated from the stride that is wanted on."""
+    """Applies the units of blocks; dilates them after `output_stride` is reached."""
     from tensorflow.contrib.layers.python.layers import utils
 
     current_stride, rate = 1, 1
@@ -169,7 +169,7 @@ def stack_blocks_dense(x, blocks, output_stride=None, outputs_collections=None):
 
 
 def resnet_v2_block(unit_fn, scope, base, units, stride):
-    """A block whose stride is that of its last unit."""
+    """Makes a block whose last unit has the stride."""
     unit = {"depth": 4 * base, "depth_bottleneck": base, "stride": 1}
     return Block(scope, unit_fn, [unit] * (units - 1) + [dict(unit, stride=stride)])
 
@@ -177,9 +177,9 @@ def resnet_v2_block(unit_fn, scope, base, units, stride):
 def resnet_v2(
     x, blocks, root, classes, scope, is_training=True, output_stride=None, reuse=None
 ):
-    """The logits and end points of a ResNet of any blocks."""
+    """Computes logits and end points of a ResNet with any blocks."""
     slim = tensorflow.contrib.slim
-    unit_fn = slim.add_arg_scope(bottleneck)  # mostly by @slim.add_arg_scope
+    unit_fn = slim.add_arg_scope(bottleneck)  # usually the decorator @add_arg_scope
     stack = slim.add_arg_scope(stack_blocks_dense)
     with tf.variable_scope(scope, values=[x], reuse=reuse) as sc:
         found = sc.original_name_scope + "_end_points"
@@ -206,15 +206,15 @@ def resnet_v2(
 def make_resnet_v2(
     blocks, root, classes, output_stride=None, fused=None, name="resnet_v2"
 ):
-    """Makes a ResNet whose units begin with a norm, its end points and penalties.
+    """Makes a ResNet v2 (pre-activation) with end points and penalties.
 
     Args:
         blocks: list of (scope, channels in between, number of units, stride).
         root: number of channels of the first convolution.
         classes: number of the logits.
-        output_stride: how much smaller the last block is than the image; units that
-            would make it smaller are dilated. None leaves strides as they are.
-        fused: False: no batch norm by the kernel that takes float32 alone.
+        output_stride: ratio of the image's size to the last block's size; units that
+            would make the output smaller are dilated instead. None keeps all strides.
+        fused: False: batch norms do not use the fused kernel, which is float32 only.
         name: scope of the variables `conv1/weights`,
             `block1/unit_1/bottleneck_v2/conv1/weights`, …, `postnorm/beta`, …
 
@@ -224,7 +224,7 @@ def make_resnet_v2(
         the penalties.
 
     Raises:
-        ValueError: of the callable: strides do not come to output_stride.
+        ValueError: in a call: the strides do not reach output_stride.
     """
 
     def network(x, is_training):
@@ -240,21 +240,21 @@ def make_resnet_v2(
 
 
 def updated(y):
-    """The tensor, when the moving averages of this scope have been updated."""
+    """Returns the tensor after the updates of this scope's moving averages."""
     scope = tf.get_variable_scope().name + "/"
     with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope)):
         return tf.identity(y)
 
 
 def make_inception_block(base, classes, keep_prob=0.8, fused=None, name="InceptionV3"):
-    """Makes branches that are concatenated, between a stem and the logits.
+    """Makes a small Inception network: a stem, one block of branches, the logits.
 
     Args:
-        base: number of channels of a branch; that of the 3 x 3 convolutions has twice
-            as many.
+        base: number of channels of a branch; the branch of the 3 x 3 convolutions has
+            twice as many.
         classes: number of the logits.
-        keep_prob: what dropout keeps in training.
-        fused: False: no batch norm by the kernel that takes float32 alone.
+        keep_prob: keep probability of the dropout in training.
+        fused: False: batch norms do not use the fused kernel, which is float32 only.
         name: scope of the variables `Conv2d_1a_3x3/weights`,
             `Mixed_5b/Branch_0/Conv2d_0a_1x1/BatchNorm/beta`, …
 
@@ -278,7 +278,7 @@ def make_inception_block(base, classes, keep_prob=0.8, fused=None, name="Incepti
 
 
 def inception_arg_scope(fused=None):
-    """The arguments of all layers of an Inception network."""
+    """Returns the arg_scope for all layers of an Inception network."""
     slim = tensorflow.contrib.slim
     with slim.arg_scope(
         [slim.conv2d],
@@ -291,7 +291,7 @@ def inception_arg_scope(fused=None):
 
 
 def inception(x, base, classes, keep_prob):
-    """The logits and end points of a stem, a block of three branches and a head."""
+    """Computes logits and end points of a stem, a block of three branches, a head."""
     slim, end_points = tensorflow.contrib.slim, {}
     # --- stem
     valid = {"stride": 2, "padding": "VALID"}
@@ -324,21 +324,21 @@ def inception(x, base, classes, keep_prob):
 
 
 def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
-    """Trains a ResNet by momentum, and saves it.
+    """Trains a ResNet with momentum, and saves a checkpoint.
 
     Args:
         x: [n, height, width, channels] float array.
-        y: [n] int array of classes below 3.
-        blocks: see `make_resnet_v2`; it begins with 4 channels.
-        start: {name: array}, what variables have in place of what is drawn for them.
-        steps: how many steps to take, all on the same images.
+        y: [n] int array of class ids from 0 to 2.
+        blocks: see `make_resnet_v2`; the first convolution has 4 channels.
+        start: {name: array}, initial values of some variables; the others are drawn.
+        steps: number of steps, all on the same images.
         rate: learning rate.
         fused: see `make_resnet_v2`.
         files: whether to return the files of the checkpoint, too.
 
     Returns:
-        dict with the `losses`, [steps], penalties included, before every step, and the
-        `variables` in the end by their names in a checkpoint; its `files`.
+        dict with the `losses`, [steps], with penalties, before each step, the final
+        `variables` by their names in a checkpoint, and optionally the `files`.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- loss
@@ -359,7 +359,7 @@ def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
 
 
 def create_train_op(logits, y, rate, variables=None):
-    """A step by momentum of 0.9 down the mean cross-entropy and the penalties."""
+    """Makes a step with momentum 0.9 on the mean cross-entropy plus penalties."""
     slim = tensorflow.contrib.slim
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
     slim.losses.add_loss(tf.reduce_mean(losses))
@@ -371,13 +371,13 @@ def create_train_op(logits, y, rate, variables=None):
 
 
 def packed(path):
-    """{suffix: bytes as a uint8 array} of the files of a checkpoint."""
+    """Reads the files of a checkpoint into {suffix: bytes as a uint8 array}."""
     suffixes = [".index", ".data-00000-of-00001"]
     return {suffix: np.fromfile(path + suffix, np.uint8) for suffix in suffixes}
 
 
 def unpacked(files, folder):
-    """The path of the checkpoint that has these files now."""
+    """Writes the files of a checkpoint, and returns its path."""
     path = os.path.join(folder, "given.ckpt")
     for suffix, content in files.items():
         content.tofile(path + suffix)
@@ -385,28 +385,28 @@ def unpacked(files, folder):
 
 
 def fine_tune(files, x, y, blocks, start, exclude, trained, steps, fused=None):
-    """Trains a part of a ResNet from a checkpoint, with other classes, and predicts.
+    """Fine-tunes part of a ResNet from a checkpoint, with new classes; predicts.
 
     Args:
         files: {suffix: bytes as a uint8 array}, the files of a checkpoint.
         x: [n, height, width, channels] float array.
-        y: [n] int array of classes.
+        y: [n] int array of class ids.
         blocks: see `make_resnet_v2`.
-        start: {name: array} of the new weights: those of the logits say how many
-            classes there are now.
+        start: {name: array} of the new weights; the shape of the logits' weights gives
+            the number of classes.
         exclude: list of scopes that are not restored.
         trained: list of scopes that are trained.
-        steps: how many steps to take; 0 predicts by what is restored.
+        steps: number of steps; with 0 it predicts with the restored weights.
         fused: see `make_resnet_v2`.
 
     Returns:
-        dict with the `losses` before every step, the `end_points` of inference in the
-        end, the `logits` among them, and the `variables`.
+        dict with the `losses` before each step, the `end_points` of a final inference,
+        which include the `logits`, and the `variables`.
 
     Raises:
-        tf.errors.InvalidArgumentError: the checkpoint has one of another shape (in
-            TensorFlow 2 a ValueError).
-        tf.errors.NotFoundError: it lacks one.
+        tf.errors.InvalidArgumentError: a variable has another shape in the checkpoint
+            (ValueError in TensorFlow 2).
+        tf.errors.NotFoundError: the checkpoint does not contain a variable.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

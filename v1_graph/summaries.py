@@ -24,21 +24,21 @@ __all__ = [
 
 
 def train(x, y, kernel, steps, test_every, rate=0.125):
-    """Trains a linear model, with curves of training and testing, and statistics.
+    """Trains a linear model; writes training and test curves and statistics.
 
     Args:
         x: ([n, features], [m, features]) float arrays to train and to test with.
         y: ([n, units], [m, units]) arrays of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        steps: how many steps to take.
-        test_every: how many steps from one test to the next.
+        kernel: [features, units] array of the same dtype, the initial kernel.
+        steps: number of steps.
+        test_every: number of steps from one test to the next.
         rate: learning rate.
 
     Returns:
         dict with the summaries in the directories `train` and `test`, and the `kernel`.
 
     Raises:
-        ValueError: the sizes do not fit.
+        ValueError: the sizes do not match.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
@@ -47,11 +47,11 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         kernel = tf.get_variable("kernel", initializer=kernel)
         error = tf.matmul(inputs, kernel) - labels
         loss = tf.reduce_mean(tf.square(error), name="loss")
-        # The op above has taken the name: the tag is "loss_1".
+        # The op above already has the name: the tag is "loss_1".
         tf.summary.scalar("loss", loss)
         variable_summaries(kernel)
         merged = tf.summary.merge_all()
-        with tf.control_dependencies([merged]):  # else before or after, as it happens
+        with tf.control_dependencies([merged]):  # else before or after, at random
             train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss)
         # --- write
         with tf.Session() as sess:
@@ -76,21 +76,21 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
 
 
 def variable_summaries(variable):
-    """Attaches the statistics of a variable, as the tutorials did."""
+    """Adds summaries of a variable's statistics, as the tutorials did."""
     with tf.name_scope("summaries"):
         mean = tf.reduce_mean(variable)
-        # The op is called "Mean", and case does not count: "summaries/mean_1".
+        # The op is called "Mean", and names ignore case: the tag is "summaries/mean_1".
         tf.summary.scalar("mean", mean)
         with tf.name_scope("stddev"):
             stddev = tf.sqrt(tf.reduce_mean(tf.square(variable - mean)))
-        # The scope has taken the name: "summaries/stddev_1".
+        # The scope already has the name: the tag is "summaries/stddev_1".
         tf.summary.scalar("stddev", stddev)
         tf.summary.scalar("max", tf.reduce_max(variable))
         tf.summary.histogram("histogram", variable)
 
 
 def histogram(values, tag="histogram"):
-    """Writes a histogram per step, in the buckets of TensorFlow 1.
+    """Writes one histogram per step, with TensorFlow 1's buckets.
 
     Args:
         values: [steps, n] float or integer array.
@@ -115,13 +115,13 @@ def histogram(values, tag="histogram"):
 
 
 def media(images, sounds, sample_rate, max_outputs=3):
-    """Writes images and sounds.
+    """Writes image and audio summaries.
 
     Args:
         images: [batch, height, width, channels] uint8 or float array.
         sounds: [batch, frames, channels] float32 array, in [-1, 1].
-        sample_rate: samples in a second.
-        max_outputs: how many of each to write, at most.
+        sample_rate: samples per second.
+        max_outputs: the largest number of images, and of sounds.
 
     Returns:
         List of dicts as `read_events` returns them: PNG and WAV files.
@@ -131,7 +131,7 @@ def media(images, sounds, sample_rate, max_outputs=3):
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
-        # A uint8 array that is no tensor yet would become float32, and be scaled.
+        # A uint8 array, unlike a uint8 tensor, would become float32 and be scaled.
         tf.summary.image("image", tf.constant(images), max_outputs)
         tf.summary.audio("sound", sounds, sample_rate, max_outputs)
         merged = tf.summary.merge_all()
@@ -143,7 +143,7 @@ def media(images, sounds, sample_rate, max_outputs=3):
 
 
 def text(paragraphs, tag="text"):
-    """Writes text, of any shape; TensorBoard shows a table.
+    """Writes text summaries of any shape; TensorBoard shows them as a table.
 
     Args:
         paragraphs: list of string arrays, one for each step.
@@ -153,7 +153,7 @@ def text(paragraphs, tag="text"):
         List of dicts as `read_events` returns them.
 
     Raises:
-        ValueError: they are no strings; in TensorFlow 2 a TypeError.
+        ValueError: the arrays are not strings (TypeError in TensorFlow 2).
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
@@ -168,7 +168,7 @@ def text(paragraphs, tag="text"):
 
 
 def by_hand(metrics, steps):
-    """Writes numbers that Python has computed, such as those of an evaluation.
+    """Writes Python numbers as scalar summaries, such as metrics of an evaluation.
 
     Args:
         metrics: {tag: [n] float array}.
@@ -195,18 +195,18 @@ def by_hand(metrics, steps):
 
 
 def tags(names, merge=False):
-    """Tells the tags of summaries, which the graph makes legal and unique.
+    """Returns the tags of summaries, which a graph makes legal and unique.
 
     Args:
-        names: list of (scope, name, family): a scalar in the scope, or with a scope of
-            None at the top; family may be None.
-        merge: whether to merge them first.
+        names: list of (scope, name, family) of scalar summaries. A scope of None is the
+            top level; family may be None.
+        merge: whether to merge the summaries first.
 
     Returns:
         List of the tags, in the order of `names`.
 
     Raises:
-        tf.errors.InvalidArgumentError: two are equal, and they are merged.
+        tf.errors.InvalidArgumentError: `merge` is True and two tags are equal.
     """
     # --- name
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -221,7 +221,7 @@ def tags(names, merge=False):
 
 
 def every_n_steps(values, n):
-    """Writes a summary in the first step, and in every n-th from there.
+    """Writes a summary in the first step and then in every n-th step.
 
     Args:
         values: [steps] float array, the value of each step.
@@ -233,7 +233,7 @@ def every_n_steps(values, n):
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
         global_step = tf.train.get_or_create_global_step()
-        before = global_step + 0  # else the hook reads it before or after the step
+        before = global_step + 0  # else the hook may read it before or after the step
         tf.add_to_collection("global_step_read_op_cache", before)
         tf.summary.scalar("value", tf.gather(values, before))
         merged = tf.summary.merge_all()
@@ -250,11 +250,11 @@ def every_n_steps(values, n):
 
 
 def inside_the_step(values, n):
-    """Writes from inside the graph, each n-th step: no fetch, no proto in Python.
+    """Writes summaries with ops in the graph, every n steps, without fetching them.
 
     Args:
         values: [steps, k] float array; the mean of a row is the loss of its step.
-        n: writes at the steps that it divides.
+        n: summaries are written at multiples of n.
 
     Returns:
         List of dicts as `read_events` returns them, by step and tag.
@@ -270,7 +270,7 @@ def inside_the_step(values, n):
             with tf.name_scope("train"):
                 summary.scalar("loss", tf.reduce_mean(row))
                 summary.generic("generic", row)
-        # Where nothing is written nobody waits for the row: name it, too.
+        # In steps without summaries nothing depends on the row: so add it here.
         with tf.control_dependencies(summary.all_summary_ops() + [row]):
             train_op = tf.assign_add(global_step, 1)
         # --- write
@@ -285,10 +285,10 @@ def inside_the_step(values, n):
 
 
 def of_tensorboard(values, images, sounds, words, step=0):
-    """Writes what TensorBoard's own `tf.summary` of TensorFlow 2 writes: tensors.
+    """Writes summaries with TensorBoard's `tf.summary` of TensorFlow 2, as tensors.
 
     Args:
-        values: [n] float array: a histogram, and its first value is a scalar.
+        values: [n] float array, for a histogram; its first value is also a scalar.
         images: [batch, height, width, channels] uint8 or float array, in [0, 1].
         sounds: [batch, frames, channels] float32 array, in [-1, 1].
         words: string array.
@@ -323,7 +323,7 @@ def graph_nodes(x, kernel, scope):
     Args:
         x: [n, features] float array.
         kernel: [features, units] array of the same dtype.
-        scope: name of the scope whose nodes are told.
+        scope: name of the scope whose nodes are returned.
 
     Returns:
         List of [name, op, inputs…] in the order of the file.
@@ -349,10 +349,10 @@ def graph_nodes(x, kernel, scope):
 
 
 def resume(runs):
-    """Writes a curve in several runs, each of which begins again at some step.
+    """Writes a curve in several runs; each run continues from an earlier step.
 
     Args:
-        runs: list of (first step, [n] float array of the values from there on).
+        runs: list of (first step, [n] float array of the values from that step).
 
     Returns:
         dict with `written`, the number of values in the files, and the `steps` and
@@ -361,7 +361,7 @@ def resume(runs):
     with tempfile.TemporaryDirectory() as directory:
         # --- write
         for run, (first, values) in enumerate(runs):
-            # Files are named by the second: a second run may overwrite the first.
+            # File names contain the time in seconds: two runs may get the same name.
             writer = tf.summary.FileWriter(directory, filename_suffix=".%d" % run)
             start = tf.SessionLog(status=tf.SessionLog.START)
             writer.add_session_log(start, first)
@@ -387,18 +387,18 @@ def resume(runs):
 
 
 def read_events(files):
-    """Reads the summaries in event files, whoever wrote them.
+    """Reads the summaries in event files of TensorFlow 1 or 2.
 
     Args:
         files: list of uint8 arrays, the bytes of event files.
 
     Returns:
         List of dicts in the order of the files: `step`, `tag`, the name of the `plugin`
-        that shows it, and what it holds, which is `simple_value`, `tensor` or a dict,
-        `histo`, `image` or `audio`.
+        that shows it, and its value: `simple_value`, `tensor`, or a dict `histo`,
+        `image` or `audio`.
 
     Raises:
-        tf.errors.DataLossError: a file is none, or has been changed.
+        tf.errors.DataLossError: a file is not an event file, or is damaged.
     """
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
@@ -412,7 +412,7 @@ def _read(directory):
     for path in sorted(glob.glob(os.path.join(directory, "events.*"))):
         for event in tf.train.summary_iterator(path):
             for value in event.summary.value:
-                # A FileWriter keeps the metadata of the first value of a tag only.
+                # A FileWriter writes metadata only with the first value of a tag.
                 data = value.metadata.plugin_data
                 plugin = plugins.setdefault(value.tag, data.plugin_name)
                 kind = value.WhichOneof("value")
@@ -441,5 +441,5 @@ def _content(kind, content):
 
 
 def _by_tag(events):
-    """Events that nothing ordered, in an order."""
+    """Sorts events by step and tag, because ops wrote them in any order."""
     return sorted(events, key=lambda event: (event["step"], event["tag"]))

@@ -27,25 +27,25 @@ __all__ = [
 
 
 def set_item(x, index, value):
-    """Assigns to an element, which a tensor refuses.
+    """Assigns to an element, `x[index] = value`; a tensor raises TypeError.
 
     Args:
-        x: tensor, or anything that can be assigned to.
+        x: tensor, or an object that supports assignment.
         index: position along the first axis.
-        value: what to put there.
+        value: the new element.
 
     Returns:
         `x`, changed in place.
 
     Raises:
-        TypeError: `x` is a tensor: it never changes.
+        TypeError: `x` is a tensor, which cannot be changed.
     """
     x[index] = value
     return x
 
 
 def update_where(x, mask, value):
-    """Puts a value wherever a mask is true.
+    """Replaces elements by a value where a mask is true.
 
     Args:
         x: [...] tensor.
@@ -53,14 +53,14 @@ def update_where(x, mask, value):
         value: scalar tensor of the dtype of `x`.
 
     Returns:
-        [...] tensor like `x`; masked NaNs and infinities are gone.
+        [...] tensor of the dtype of `x`; masked NaNs and infinities are replaced.
     """
-    # Both branches have the shape of the condition: nothing is broadcast.
+    # v1's tf.where does not broadcast: both branches must have the condition's shape.
     return tf.where(mask, tf.fill(tf.shape(x), value), x)
 
 
 def update_at(x, indices, values):
-    """Puts values at positions along the first axis.
+    """Replaces rows at given positions of the first axis.
 
     Args:
         x: [n, ...] tensor.
@@ -77,24 +77,24 @@ def update_at(x, indices, values):
 
 
 def take(x, indices, axis=0):
-    """Picks positions along one axis, in any order and as often as wanted.
+    """Selects positions along one axis, in any order and with repetitions.
 
     Args:
         x: tensor.
         indices: [k] int tensor.
-        axis: the axis that is picked from.
+        axis: the axis to select from.
 
     Returns:
-        Tensor like `x`, of size k along `axis`.
+        Tensor with the shape of `x`, except size k along `axis`.
 
     Raises:
-        tf.errors.InvalidArgumentError: a position is outside of the axis, or negative.
+        tf.errors.InvalidArgumentError: a position is negative or past the axis' end.
     """
     return tf.gather(x, indices, axis=axis)
 
 
 def index_by_list(x, index):
-    """Indexes by a list: one position per axis, unlike NumPy's rows.
+    """Indexes with a list: one position per axis; NumPy would select rows.
 
     Args:
         x: tensor.
@@ -104,14 +104,14 @@ def index_by_list(x, index):
         `x[index[0], index[1], ...]`.
 
     Raises:
-        ValueError: more positions than axes, in a graph.
-        tf.errors.InvalidArgumentError: the same, eagerly.
+        ValueError: in a graph: there are more positions than axes.
+        tf.errors.InvalidArgumentError: eagerly: there are more positions than axes.
     """
     return x[index]
 
 
 def take_pairs(x, rows, columns):
-    """Picks one element for each pair of a row and a column.
+    """Selects one element for each pair of a row and a column.
 
     Args:
         x: [r, c] tensor.
@@ -125,7 +125,7 @@ def take_pairs(x, rows, columns):
 
 
 def take_per_row(x, columns):
-    """Picks some columns of every row, other ones in each.
+    """Selects columns of each row; the columns differ from row to row.
 
     Args:
         x: [r, c] tensor.
@@ -138,7 +138,7 @@ def take_per_row(x, columns):
 
 
 def choose_rows(condition, a, b):
-    """Chooses each row from one of two matrices.
+    """Selects each row from one of two matrices by a condition per row.
 
     Args:
         condition: [r] bool tensor.
@@ -152,12 +152,12 @@ def choose_rows(condition, a, b):
 
 
 def convert(value, dtype=None):
-    """Makes a tensor of numbers, text, lists or arrays.
+    """Converts numbers, text, lists or arrays to a tensor.
 
     Args:
         value: NumPy array, number, text, or nested lists of these.
-        dtype: its name; None lets the value decide: NumPy's dtypes are kept, Python's
-            floats become float32 and its ints int32, or int64 where they need it.
+        dtype: name of the dtype. With None, NumPy arrays keep their dtype, Python
+            floats become float32, and Python ints int32, or int64 if they are large.
 
     Returns:
         (value as an array, name of the dtype).
@@ -172,7 +172,7 @@ def convert(value, dtype=None):
 
 
 def cast(x):
-    """Makes numbers of another kind: a fraction is cut off, toward zero.
+    """Casts to other dtypes; fractions are truncated toward zero.
 
     Args:
         x: tensor of numbers or truth values.
@@ -191,10 +191,10 @@ def cast(x):
 
 
 def fill(values, shape):
-    """Makes a constant of a shape; the last value fills what is missing.
+    """Makes a constant of a shape; repeats the last value if values are missing.
 
     Args:
-        values: list of numbers, at least one and at most as many as `shape` holds.
+        values: list of numbers, at least one and at most the number of elements.
         shape: list of ints.
 
     Returns:
@@ -216,15 +216,15 @@ def text_lengths(texts):
 
 
 def split_words(texts, separators=" "):
-    """Splits texts at any of some characters and drops the empty words.
+    """Splits texts at given characters, and drops empty words.
 
     Args:
         texts: [n] string tensor.
-        separators: the ASCII characters, each of which separates; without any, each
-            byte is a word.
+        separators: ASCII characters, each of which is a separator; if empty, each byte
+            is a word.
 
     Returns:
-        [n, most words of a text] string tensor, padded by empty texts.
+        [n, largest number of words] string tensor, padded with empty texts.
     """
     words = tf.string_split(texts, separators)
     return tf.sparse_tensor_to_dense(words, default_value="")
@@ -245,12 +245,12 @@ def row_sums(values, lengths):
 
 
 def pad_rows(values, lengths, padding=0):
-    """Makes a matrix of rows of different lengths.
+    """Pads rows of different lengths to a matrix.
 
     Args:
         values: [total] tensor.
         lengths: [r] int tensor that sums to `total`.
-        padding: what follows the end of a short row.
+        padding: value after the end of a short row.
 
     Returns:
         [r, largest length] tensor.
@@ -263,17 +263,17 @@ def pad_rows(values, lengths, padding=0):
 
 
 def pool_segments(values, ids, count):
-    """Takes maxima and minima of rows by segments, of which some have no row.
+    """Computes maxima and minima of rows per segment; segments may be empty.
 
     Args:
         values: [n, ...] float tensor.
         ids: [n] int tensor, the segment of each row, sorted.
-        count: how many segments there are.
+        count: number of segments.
 
     Returns:
         dict of [count, ...] tensors. An empty segment is the lowest number of the dtype
-        in `max`, the highest one in `min`, and 0 in `max or 0` and in `sorted max`,
-        which has as many rows as the last id says.
+        in `max`, the highest in `min`, and 0 in `max or 0` and in `sorted max`, whose
+        number of rows is the last id + 1.
     """
     highest = tf.unsorted_segment_max(values, ids, count)
     lowest = values.dtype.min
@@ -286,7 +286,7 @@ def pool_segments(values, ids, count):
 
 
 def to_dense(indices, values, shape, ordered=True):
-    """Makes a dense tensor of a sparse one.
+    """Converts a sparse tensor to a dense tensor.
 
     Args:
         indices: [k, rank] int64 tensor of distinct positions.
@@ -298,14 +298,15 @@ def to_dense(indices, values, shape, ordered=True):
         Dense tensor of `shape`, 0 where no value is given.
 
     Raises:
-        tf.errors.InvalidArgumentError: `ordered`, and they are not, or one is outside.
+        tf.errors.InvalidArgumentError: `ordered` is True, but the positions are not in
+            order or out of range.
     """
     sparse = tf.SparseTensor(indices, values, shape)
     return tf.sparse_tensor_to_dense(sparse if ordered else tf.sparse_reorder(sparse))
 
 
 def multiply_sparse(indices, values, matrix):
-    """Multiplies a sparse square matrix by a dense one.
+    """Multiplies a sparse square matrix by a dense matrix.
 
     Args:
         indices: [k, 2] int64 tensor of positions, in any order.
@@ -321,17 +322,17 @@ def multiply_sparse(indices, values, matrix):
 
 
 def multiply_sparse_batch(indices, values, matrices):
-    """Multiplies a batch of sparse square matrices by a batch of dense ones.
+    """Multiplies a batch of sparse square matrices by a batch of dense matrices.
 
     Args:
-        indices: [k, 3] int64 tensor of positions: which matrix, row, column.
+        indices: [k, 3] int64 tensor of positions: matrix, row, column.
         values: [k] tensor.
         matrices: [b, n, m] tensor.
 
     Returns:
         [b, n, m] tensor.
     """
-    # The kernel takes one matrix: all stand on its diagonal, one below the other.
+    # The kernel takes one matrix: put all matrices on its diagonal, as blocks.
     b, n, _ = tf.unstack(tf.shape(matrices, out_type=tf.int64))
     places = indices[:, :1] * n + indices[:, 1:]
     sparse = tf.SparseTensor(places, values, tf.stack([b * n, b * n]))
@@ -340,17 +341,17 @@ def multiply_sparse_batch(indices, values, matrices):
 
 
 def drop_sparse(indices, values, shape, keep_prob, seed):
-    """Drops elements of a sparse matrix by chance, and scales up the others.
+    """Applies dropout to a sparse matrix: drops elements, scales up the others.
 
     Args:
-        indices: [k, 2] int64 array of positions, in their order.
+        indices: [k, 2] int64 array of positions, in row-major order.
         values: [k] float array.
-        shape: of the matrix.
-        keep_prob: the share to keep, in (0, 1].
-        seed: of the graph and of the draws.
+        shape: shape of the matrix.
+        keep_prob: keep probability, in (0, 1].
+        seed: graph seed, and op seed of the draw.
 
     Returns:
-        Array of that shape.
+        Array of this shape.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- drop

@@ -27,19 +27,19 @@ __all__ = [
     "report_benchmark",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# Only 1.15 has contrib, and compat.v1 does not: so this uses `tensorflow.contrib`.
 
 
 def run_session_tests(x, start):
-    """Runs tests with sessions, cached and fresh ones, placeholders and a variable.
+    """Runs tests that use cached and fresh sessions, placeholders and a variable.
 
     Args:
         x: [n, features] float array.
         start: [features, units] array of the same dtype, the kernel of a layer.
 
     Returns:
-        dict with the `outcomes` of the tests, see `outcomes`, and the `values` that
-        they have seen, by name.
+        dict with the `outcomes` of the tests, see `outcomes`, and the `values` that the
+        tests computed, by name.
     """
     values = {}
 
@@ -63,12 +63,12 @@ def run_session_tests(x, start):
             with self.cached_session():
                 self.evaluate(tf.global_variables_initializer())
                 self.evaluate(self.halve)
-            with self.cached_session():  # the same one: it keeps its variables
+            with self.cached_session():  # the same session, which keeps its variables
                 values["halved"] = self.evaluate(self.kernel)
 
         def test_fresh_session(self):
             for _ in range(2):
-                with self.session() as sess:  # another one, without any values
+                with self.session() as sess:  # another session, without any values
                     sess.run(tf.global_variables_initializer())
                     values["fresh"] = sess.run(self.halve)
 
@@ -81,7 +81,7 @@ def run_session_tests(x, start):
 
 
 def outcomes(case):
-    """Runs the tests of a class.
+    """Runs the tests of a `TestCase`; returns the outcome of each.
 
     Args:
         case: a subclass of `TestCase`.
@@ -104,12 +104,12 @@ def outcomes(case):
 
 
 def run_assertions(a, b, err=1e-6):
-    """Tells which assertions of a test case two arrays pass.
+    """Returns which assertions of `tf.test.TestCase` two arrays pass.
 
     Args:
         a: array of numbers, the expected one.
         b: array, the actual one.
-        err: tolerance of the assertions that ask for one.
+        err: tolerance of the assertions that need one.
 
     Returns:
         {assertion: "passes" or the name of the exception}.
@@ -143,7 +143,7 @@ def run_assertions(a, b, err=1e-6):
 
 
 def verdict(check, *args):
-    """How an assertion ends: "passes", or the name of its exception."""
+    """Calls an assertion; returns "passes", or the name of its exception."""
     try:
         check(*args)
         return "passes"
@@ -152,19 +152,19 @@ def verdict(check, *args):
 
 
 def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
-    """Compares nested structures, and names what is not close.
+    """Compares nested structures; returns the path of a difference.
 
     Args:
-        a: array or nested dicts, lists and tuples of arrays, the expected ones.
-        b: actual ones.
-        rtol: tolerance relative to those of b.
-        atol: what is added to it.
+        a: the expected array, or nested dicts, lists and tuples of arrays.
+        b: the actual values.
+        rtol: tolerance relative to b.
+        atol: absolute tolerance that is added.
 
     Returns:
-        None, or what the failure says, such as "a[1][d] is different from b[1][d]".
+        None, or the failure's message, such as "a[1][d] is different from b[1][d]".
 
     Raises:
-        ValueError: a dict meets what is none.
+        ValueError: one value is a dict and the other is not.
     """
     test = tf.test.TestCase()
     try:
@@ -175,26 +175,26 @@ def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
 
 
 def assert_alike(a, b, assertion):
-    """Asserts that two values are alike, by one of a test case's assertions.
+    """Compares two values with one of `tf.test.TestCase`'s assertions.
 
     Args:
         a: the expected value: an array, text, or a dict.
-        b: the actual one.
+        b: the actual value.
         assertion: name of the method.
 
     Returns:
         True.
 
     Raises:
-        AssertionError: they are not alike.
-        TypeError: the assertion is not for such values.
+        AssertionError: the assertion fails.
+        TypeError: the assertion does not support such values.
     """
     getattr(tf.test.TestCase(), assertion)(a, b)
     return True
 
 
 def run_error_tests(x, kernel):
-    """Runs tests that expect errors: of values, of a node by name, of shapes.
+    """Runs tests that expect errors of values, of a named node, and of shapes.
 
     Args:
         x: [n, features] float array.
@@ -230,15 +230,15 @@ def run_error_tests(x, kernel):
 
 
 def draw_in_tests(size):
-    """Draws in two tests, which begin with the same seeds of TensorFlow and others.
+    """Draws random numbers in two tests; `TestCase` sets the same seeds for both.
 
     Args:
-        size: how many numbers to draw.
+        size: number of numbers to draw.
 
     Returns:
-        A dict for each of the tests: `of_place`, [size] float32, by an op without a
-        seed of its own, which has its place for one; `of_seed`, [2, size], by an op
-        that has a seed, and runs twice; `python`, a float; `numpy`, [size] float64.
+        A dict for each test: `of_place`, [size] float32, from an op without a seed,
+        whose place in the graph is its seed; `of_seed`, [2, size], from two runs of an
+        op with a seed; `python`, a float; `numpy`, [size] float64.
     """
     drawn = []
 
@@ -265,14 +265,14 @@ def draw_in_tests(size):
 
 
 def run_device_tests(x):
-    """Runs tests that want a GPU: one is skipped, one does without, one insists.
+    """Runs tests that skip without a GPU, fall back to the CPU, or force a GPU.
 
     Args:
         x: float array.
 
     Returns:
-        dict with the `outcomes` of the tests, and the `largest` of x, where a GPU
-        is used if there is one.
+        dict with the `outcomes` of the tests, and the `largest` of x, computed on a GPU
+        if there is one.
     """
     found = []
 
@@ -288,7 +288,7 @@ def run_device_tests(x):
             with self.session(use_gpu=True):
                 found.append(tf.reduce_max(x).eval())
 
-        # --- insist
+        # --- force
         def test_forced(self):
             with self.session(force_gpu=True):
                 tf.reduce_max(x).eval()
@@ -297,13 +297,13 @@ def run_device_tests(x):
 
 
 def check_gradients(table, ids, kernel, delta=1e-3):
-    """Compares the gradients of an embedding and its layer with finite differences.
+    """Compares gradients of an embedding and a layer with finite differences.
 
     Args:
         table: [rows, features] float array.
         ids: [n] int32 array of rows.
         kernel: [features, units] array of the same dtype.
-        delta: half the distance of the points where the difference is taken.
+        delta: half the distance between the two points of a difference.
 
     Returns:
         dict with the Jacobians `analytic` and `numeric`, lists for table and kernel of
@@ -334,18 +334,18 @@ def check_gradients(table, ids, kernel, delta=1e-3):
 
 
 def trace_timeline(x, kernels):
-    """Runs a network under a trace, and makes it a timeline that Chrome shows.
+    """Traces a run of a network, and converts the trace to a Chrome timeline.
 
     Args:
         x: [n, units] float array.
         kernels: list of [units, units] arrays of the same dtype.
 
     Returns:
-        List of [type of op, its name], of the products and the tanhs of the timeline,
-        in the order in which they began.
+        List of [type of op, name] of the timeline's matrix products and tanh ops, in
+        the order in which they began.
     """
     config = tf.ConfigProto()
-    # Rewriting would fuse ops, and the trace would not speak of what was written.
+    # Graph rewriting would fuse ops, and the trace would not show the ops as written.
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with tf.Graph().as_default(), tf.Session(config=config) as sess:
         # --- build
@@ -363,22 +363,22 @@ def trace_timeline(x, kernels):
 
 
 def events_of(trace, types):
-    """What a timeline tells of ops of these types, in the order of time."""
+    """Returns the events of ops of these types in a timeline, in order of time."""
     events = [e for e in json.loads(trace)["traceEvents"] if e["name"] in types]
     events = sorted(events, key=lambda event: event["ts"])
     return [[event["name"], event["args"]["name"]] for event in events]
 
 
 def count_parameters(shapes, frozen, by="profile"):
-    """Counts the parameters of a model's variables and scopes, and prints them.
+    """Counts and prints the parameters of a model's variables and scopes.
 
     Args:
         shapes: {name of a variable: list of ints}.
-        frozen: list of the names of those that are not trained.
-        by: "profile", of `tf.profiler`, or "print_model_analysis", of `tfprof`.
+        frozen: list of the names of variables that are not trained.
+        by: "profile" of `tf.profiler`, or "print_model_analysis" of `tfprof`.
 
     Returns:
-        (how many there are, the lines that are printed).
+        (number of parameters, the printed lines).
     """
     with tf.Graph().as_default() as graph, tempfile.NamedTemporaryFile() as file:
         # --- variables
@@ -401,16 +401,16 @@ def count_parameters(shapes, frozen, by="profile"):
 
 
 def report_benchmark(x, min_iters=10, burn_iters=2):
-    """Times a product, and reports it as benchmarks do.
+    """Measures the time of a matrix product with `tf.test.Benchmark`.
 
     Args:
         x: [n, n] float array.
-        min_iters: how many runs are timed.
-        burn_iters: how many run before them.
+        min_iters: number of timed runs.
+        burn_iters: number of runs before them.
 
     Returns:
-        (the report without its times, how often the product ran, how many megabytes
-        one of them moves by the report).
+        (the report without its times, number of runs of the product, megabytes per run
+        in the report).
     """
 
     # --- benchmark
@@ -426,7 +426,7 @@ def report_benchmark(x, min_iters=10, burn_iters=2):
                     product,
                     burn_iters=burn_iters,
                     min_iters=min_iters,
-                    store_memory_usage=False,  # it would be one more run
+                    store_memory_usage=False,  # True would need one more run
                     extras={"shape": x.shape},
                     mbs=x.nbytes / 1e6,
                 )

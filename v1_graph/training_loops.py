@@ -24,17 +24,17 @@ __all__ = [
 
 
 def feed_loop(batches, start, steps, print_every=2):
-    """Fits a line by gradient descent, fed batch by batch, and prints as it goes.
+    """Fits a line by gradient descent on fed batches, and prints the loss.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
+        steps: number of steps.
         print_every: number of steps from one line to the next.
 
     Returns:
         dict with the `losses` of all steps, the final `weights` [kernel, bias], the
-        `global_step` and what was `printed`.
+        `global_step` and the `printed` text.
     """
     printed = io.StringIO()
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -57,7 +57,7 @@ def feed_loop(batches, start, steps, print_every=2):
             x, y = [b[i % len(b)] for b in batches]
             _, value = sess.run([train_op, loss], {features: x, targets: y})
             losses.append(value)
-            # A run of its own: beside the step, it may be read before or after it.
+            # In a separate run: in the step's run, it may be read before or after it.
             step = sess.run(global_step)
             if step % print_every == 0:
                 print("step %d: loss %.4f" % (step, value), file=printed)
@@ -71,13 +71,13 @@ def feed_loop(batches, start, steps, print_every=2):
 
 
 def epoch_loop(data, start, epochs, batch_size=2):
-    """Fits a line to a dataset, epoch after epoch, until it ends.
+    """Fits a line to a dataset for several epochs, until the dataset ends.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        epochs: number of epochs.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
 
     Returns:
         (losses of all steps, final weights [kernel, bias], global step).
@@ -107,15 +107,15 @@ def epoch_loop(data, start, epochs, batch_size=2):
 
 
 def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
-    """As `epoch_loop`, with the loop in the graph as well: Python sees the end only.
+    """Fits a line to a dataset with the whole loop in one graph call.
 
-    In TensorFlow 1 that is rarely written, and Python takes each step.
+    TensorFlow 1 programs rarely do this; here Python takes each step.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        epochs: number of epochs.
+        batch_size: rows of a batch; the last batch of an epoch may have fewer.
 
     Returns:
         (losses of all steps, final weights [kernel, bias], global step).
@@ -124,19 +124,19 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
 
 
 class Line(object):
-    """The graph of the loops below: a line, Adam, and a batch chosen by the step."""
+    """The graph of the loops below: a line, Adam, and the batch of the global step."""
 
     def __init__(self, batches, start):
         self.global_step = tf.train.get_or_create_global_step()
-        # A resumed run goes on with the batch that is due, not with the first one.
+        # A resumed run continues with the next batch, not with the first batch.
         batch = tf.mod(self.global_step, len(batches[0]))
         self.weights = [
             tf.get_variable("kernel", initializer=start[0]),
             tf.get_variable("bias", initializer=start[1]),
         ]
         self.loss = self.loss_of(*[tf.gather(b, batch) for b in batches])
-        # A copy, taken before the step. The hooks would make one of their own, which
-        # may be taken too late, were there none in this collection.
+        # A copy that is read before the step. Without it in this collection, the hooks
+        # would make their own copy, which may be read too late.
         self.step_before = self.global_step + 0
         tf.add_to_collection("global_step_read_op_cache", self.step_before)
         with tf.control_dependencies([self.step_before]):
@@ -153,7 +153,7 @@ class Line(object):
 
 @contextlib.contextmanager
 def captured_log(prefix):
-    """The list that lines of the log beginning with `prefix` are appended to."""
+    """Appends the log's lines that begin with `prefix` to a list."""
     lines, logger, verbosity = [], tf.get_logger(), tf.logging.get_verbosity()
     handler = logging.Handler()
     handler.emit = lambda record: lines.append(record.getMessage())
@@ -169,20 +169,20 @@ def captured_log(prefix):
 
 
 def saved_steps(directory):
-    """The global steps of the checkpoints in a directory."""
+    """Returns the global steps of the checkpoints in a directory."""
     names = os.listdir(directory)
     return sorted(int(re.split("[-.]", n)[-2]) for n in names if n.endswith(".index"))
 
 
 def last_variables(directory):
-    """{name: value} of the newest checkpoint in a directory."""
+    """Reads {name: value} from the newest checkpoint in a directory."""
     reader = tf.train.load_checkpoint(directory)
     names = reader.get_variable_to_shape_map()
     return {name: reader.get_tensor(name) for name in sorted(names)}
 
 
 def read_scalars(directory):
-    """[(step, tag, value)] of the event files in a directory."""
+    """Reads [(step, tag, value)] from the event files in a directory."""
     return sorted(
         (event.step, value.tag, value.simple_value)
         for path in glob.glob(os.path.join(directory, "events.*"))
@@ -200,13 +200,13 @@ def monitored_loop(
     save_every=4,
     summary_every=5,
 ):
-    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize.
+    """Trains with the usual hooks: stop, log, NaN check, checkpoints, summaries.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
         last_step: the global step to end at, or None for `num_steps`.
-        num_steps: how many steps to take, or None for `last_step`.
+        num_steps: number of steps, or None for `last_step`.
         log_every: number of steps from one line of the log to the next.
         save_every: number of steps from one checkpoint to the next.
         summary_every: number of steps from one summary to the next.
@@ -259,7 +259,7 @@ def monitored_loop(
 
 
 def session_until(last_step, directory, scaffold, save_every):
-    """A session that stops and saves by itself, and begins with what was saved."""
+    """Makes a session that stops at a step, saves checkpoints, and resumes."""
     return tf.train.MonitoredTrainingSession(
         checkpoint_dir=directory,
         hooks=[tf.train.StopAtStepHook(last_step=last_step)],
@@ -272,18 +272,18 @@ def session_until(last_step, directory, scaffold, save_every):
 
 
 def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
-    """Trains in several runs, each of which goes on where the one before stopped.
+    """Trains in several runs; each resumes from the last checkpoint.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        stops: the global steps that the runs end at.
+        stops: the global steps at which the runs end.
         save_every: number of steps from one checkpoint to the next.
-        max_to_keep: how many checkpoints to keep.
+        max_to_keep: number of checkpoints to keep.
 
     Returns:
-        dict with lists, one item per run: `losses`, and the steps `saved` in the
-        directory; and the `variables` in the end, by name, slots included.
+        dict with lists that have one item per run: `losses`, and the steps `saved` in
+        the directory; and the final `variables` by name, with slots.
     """
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
@@ -307,16 +307,16 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
 
 
 def warm_start(batches, start, pretrained, stops):
-    """Starts from a pretrained kernel, unless there is a checkpoint to go on from.
+    """Starts from a pretrained kernel, or resumes if there is a checkpoint.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
         pretrained: [features, units] array, the kernel to start from.
-        stops: the global steps that the runs end at.
+        stops: the global steps at which the runs end.
 
     Returns:
-        (list of the losses of each run, list of how many rows each run has seen, final
+        (list of the losses of each run, list of the number of rows in each run, final
         weights [kernel, bias]).
 
     Raises:
@@ -328,7 +328,7 @@ def warm_start(batches, start, pretrained, stops):
             with tf.Graph().as_default():
                 # --- build
                 line = Line(batches, start)
-                # Not saved, and zero again in every session.
+                # A local variable: it is not saved, and is zero again in each session.
                 rows = tf.get_local_variable("rows", initializer=0)
                 count = tf.assign_add(rows, batches[0].shape[1])
                 # --- start
@@ -353,29 +353,29 @@ def warm_start(batches, start, pretrained, stops):
 
 
 def nan_guard(batches, start, last_step, save_every=2, recover=False):
-    """Stops at the first loss that is NaN, with the last good weights on disk.
+    """Stops at the first NaN loss; the last good weights are in a checkpoint.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
         last_step: the global step to end at.
         save_every: number of steps from one checkpoint to the next.
-        recover: whether to return what is left instead of raising.
+        recover: whether to return the last checkpoint instead of raising an error.
 
     Returns:
         dict with the `losses` before the NaN, the steps of the checkpoints `saved`, and
-        the `weights` [kernel, bias] and the `global_step` of the last one.
+        the `weights` [kernel, bias] and the `global_step` of the last checkpoint.
 
     Raises:
-        NanLossDuringTrainingError: a loss is NaN, and `recover` is false. In TensorFlow
-            2: FloatingPointError.
+        NanLossDuringTrainingError: a loss is NaN, and `recover` is False. TensorFlow 2
+            raises FloatingPointError.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
         line = Line(batches, start)
         hooks = [
             tf.train.StopAtStepHook(last_step=last_step),
-            tf.train.NanTensorHook(line.loss),  # before what saves
+            tf.train.NanTensorHook(line.loss),  # before the hook that saves
             tf.train.CheckpointSaverHook(directory, save_steps=save_every),
         ]
         # --- run
@@ -400,7 +400,7 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
 
 
 class EarlyStoppingHook(tf.train.SessionRunHook):
-    """Evaluates every few steps, keeps the best weights, and stops without progress."""
+    """Evaluates every few steps, saves the best weights, and stops after patience."""
 
     def __init__(self, train_loss, validation_loss, every, patience, path):
         self.train_loss, self.validation_loss = train_loss, validation_loss
@@ -417,7 +417,7 @@ class EarlyStoppingHook(tf.train.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         self.losses.append(run_values.results)
-        # Runs of their own: after the step, and past the hooks.
+        # Separate runs: they come after the step, and do not call the hooks.
         step = run_context.session.run(self.global_step)
         if step % self.every:
             return
@@ -431,22 +431,22 @@ class EarlyStoppingHook(tf.train.SessionRunHook):
 
 
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
-    """Stops when the validation loss falls no more, and returns to the best weights.
+    """Stops early when the validation loss stops falling; restores the best weights.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
         validation: (x, y), float arrays [n, features] and [n, units], to evaluate.
-        last_step: the global step to end at, at the latest; a multiple of `every`.
+        last_step: the last possible global step; a multiple of `every`.
         every: number of steps from one evaluation to the next.
-        patience: how many steps to go on without a lower validation loss.
+        patience: number of steps without a lower validation loss after which to stop.
 
     Returns:
         dict with `losses`, the `validations` [(step, loss)], the `best_step`, and the
         `weights` [kernel, bias] at that step.
 
     Raises:
-        ValueError: no validation loss is a finite number: no weights are the best.
+        ValueError: no validation loss is finite, so there are no best weights.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
@@ -472,12 +472,12 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
 
 
 def supervised_loop(batches, start, stops):
-    """Trains in several runs, summarizing every step and saving in the end.
+    """Trains in several runs, with summaries of every step and a final checkpoint.
 
     Args:
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        stops: the global steps that the runs end at.
+        stops: the global steps at which the runs end.
 
     Returns:
         dict with the `losses` of each run, the steps of the checkpoints `saved`, and
@@ -491,13 +491,13 @@ def supervised_loop(batches, start, stops):
                 line = Line(batches, start)
                 tf.summary.scalar("loss", line.loss)
                 summary = tf.summary.merge_all()
-                # A file of the same second would be overwritten, but for the suffix.
+                # Without the suffix, a file of the same second would be overwritten.
                 writer = tf.summary.FileWriter(directory, filename_suffix=".%d" % run)
                 supervisor = tf.train.Supervisor(
                     logdir=directory,
                     summary_op=None,
                     summary_writer=writer,
-                    save_summaries_secs=0,  # else threads save, by the clock
+                    save_summaries_secs=0,  # else threads save at certain times
                     save_model_secs=0,
                 )
                 # --- run

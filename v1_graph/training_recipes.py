@@ -31,24 +31,24 @@ def variables_of(start):
 
 
 def outputs_of(weights, x):
-    """What a network with a body and a head answers."""
+    """Computes the output of a network with a body and a head."""
     hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
 
 
 def error(weights, x, y):
-    """The mean squared error of a network with a body and a head."""
+    """Computes the mean squared error of a network with a body and a head."""
     return tf.reduce_mean(tf.square(outputs_of(weights, x) - y))
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
-    """BERT's rate: it rises from zero in a line, then joins a line down to zero.
+    """Computes BERT's learning rate: linear warm-up, then linear decay to zero.
 
     Args:
         global_step: int tensor of any shape.
-        learning_rate: float scalar, what the falling line begins with, at step 0.
-        decay_steps: int, where the falling line ends.
-        warmup_steps: int, where the rising line ends; 0 for none.
+        learning_rate: float scalar, the value of the decay at step 0.
+        decay_steps: int, the step at which the rate is zero.
+        warmup_steps: int, the step at which the warm-up ends; 0 for no warm-up.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -65,7 +65,7 @@ def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
 
 
 class BertAdam(AdamWeightDecayOptimizer):
-    """The slots under BERT's names, and no count of steps."""
+    """BERT's optimizer with slots named as BERT's; it does not count steps."""
 
     def _create_slots(self, var_list):
         for variable in var_list:
@@ -74,7 +74,7 @@ class BertAdam(AdamWeightDecayOptimizer):
 
 
 def layer_norm(x, weights, scope):
-    """Normalizes each row: the mean is subtracted, and the deviation divided by."""
+    """Normalizes each row by its mean and its standard deviation."""
     centered = x - tf.reduce_mean(x, -1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centered), -1, keepdims=True)
     normalized = centered * tf.rsqrt(variance + 1e-12)
@@ -82,7 +82,7 @@ def layer_norm(x, weights, scope):
 
 
 def normalized_error(weights, x, y):
-    """The mean squared error of a network that normalizes its inputs and its body."""
+    """Computes the mean squared error of a network with two layer norms."""
     x = layer_norm(x, weights, "layer_norm")
     hidden = tf.matmul(x, weights["body/kernel"]) + weights["body/bias"]
     hidden = tf.nn.relu(layer_norm(hidden, weights, "LayerNorm"))
@@ -91,23 +91,23 @@ def normalized_error(weights, x, y):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
+    """Trains as BERT did: warm-up, decay, clipping, and a global step set by hand.
 
     Args:
         x: [n, features] float array.
         y: [n, outputs] array of its dtype.
         start: {"body/kernel": [features, units] array, "body/bias": [units] array,
             "head/kernel": [units, outputs] array, "head/bias": [outputs] array}, and
-            of the norms of the inputs and of the body "layer_norm/gamma" and
+            for the norms of the inputs and of the body "layer_norm/gamma" and
             "layer_norm/beta", [features] arrays, "LayerNorm/gamma" and
-            "LayerNorm/beta", [units] arrays: these and biases do not decay.
-        steps: how many steps to take, at which the rate has fallen to zero.
+            "LayerNorm/beta", [units] arrays. These and the biases do not decay.
+        steps: number of steps; after them the rate is zero.
         rate, warmup_steps: see `warmed_rate`.
-        limit: the largest global norm of the gradients that is left as it is.
+        limit: global norm to which the gradients are clipped.
 
     Returns:
-        dict with `losses` and `rates` of all steps, before each, and the `variables`
-        in the end by their names in BERT's checkpoints.
+        dict with the `losses` and `rates` before each step, and the final `variables`
+        by their names in BERT's checkpoints.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -120,7 +120,8 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         # --- step
         clipped, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), limit)
         train_op = optimizer.apply_gradients(zip(clipped, variables))
-        # BERT had no such line: of three runs one took the rate of the next step.
+        # BERT did not have this line: about one of three runs used the next step's
+        # rate.
         with tf.control_dependencies([train_op]):
             train_op = tf.group(train_op, global_step.assign(global_step + 1))
         # --- run
@@ -132,19 +133,19 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
 
 
 def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
-    """Feeds the learning rate, and halves it when the validation loss stalls.
+    """Halves the fed learning rate when the validation loss stops falling.
 
     Args:
-        data: (x, y), float arrays as for `pretrain`.
-        validation: (x, y), others.
-        start: as for `pretrain`.
-        steps: how many steps to take by Momentum, each followed by a validation.
+        data: (x, y), float arrays, see `pretrain`.
+        validation: (x, y), the validation data.
+        start: see `pretrain`.
+        steps: number of Momentum steps, each followed by a validation.
         rate: learning rate of the first step.
-        patience: how many validations in turn may find no lower loss.
+        patience: number of validations in a row that may find no lower loss.
 
     Returns:
-        dict with the `rates` and the validation `losses` of all steps, and the
-        `variables` in the end by name.
+        dict with the `rates` and the validation `losses` of all steps, and the final
+        `variables` by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -170,19 +171,19 @@ def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
 
 
 def train_in_parts(files, ids, targets, shards, min_slice_size=None):
-    """Goes on with a table that is kept in parts, and saves it.
+    """Continues training a partitioned embedding table from a checkpoint; saves it.
 
     Args:
         files: {suffix: bytes as a uint8 array}, a checkpoint of `table`, [rows, size],
-            and `table/Adagrad`, each in parts or whole.
+            and `table/Adagrad`, each partitioned or whole.
         ids: [steps, k] int array of rows.
         targets: [steps, k, size] float array.
-        shards: number of parts, at most if there is a `min_slice_size`.
-        min_slice_size: the least bytes of a part, or None.
+        shards: number of partitions; the largest number if there is a `min_slice_size`.
+        min_slice_size: smallest size of a partition in bytes, or None.
 
     Returns:
-        dict with the `losses` before each step, the `entries` of the next checkpoint,
-        name and shape, and their `values` by name.
+        dict with the `losses` before each step, the `entries` (name and shape) of the
+        new checkpoint, and their `values` by name.
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         # --- build
@@ -197,7 +198,8 @@ def train_in_parts(files, ids, targets, shards, min_slice_size=None):
         table = tf.get_variable("table", shape, dtype, partitioner=partitioner)
         rows = tf.placeholder(ids.dtype, ids.shape[1:])
         target = tf.placeholder(targets.dtype, targets.shape[1:])
-        # By default row i is in part i % shards: not the order of the checkpoint.
+        # The default "mod" reads row i from partition i % shards, which is not the
+        # order of the checkpoint.
         looked_up = tf.nn.embedding_lookup(table, rows, partition_strategy="div")
         loss = tf.reduce_mean(tf.square(looked_up - target))
         train_op = tf.train.AdagradOptimizer(0.5).minimize(loss)
@@ -216,7 +218,7 @@ def train_in_parts(files, ids, targets, shards, min_slice_size=None):
 
 
 def unpack(files, folder):
-    """Writes the files of a checkpoint, and tells its path."""
+    """Writes the files of a checkpoint, and returns its path."""
     path = os.path.join(folder, "given.ckpt")
     for suffix, content in files.items():
         content.tofile(path + suffix)
@@ -224,17 +226,17 @@ def unpack(files, folder):
 
 
 def train_with_switch(x, y, start, steps, rate=0.125):
-    """Trains with a switch that is off unless fed, and predicts after every step.
+    """Trains with an `is_training` switch, and predicts after every step.
 
     Args:
-        x, y: as for `pretrain`.
-        start: {"body/kernel": …, "head/kernel": …}, as for `pretrain`.
-        steps: how many steps to take.
+        x, y: see `pretrain`.
+        start: {"body/kernel": …, "head/kernel": …}, see `pretrain`.
+        steps: number of steps.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` of all steps, the mean `errors` of prediction after each,
-        and the `variables` in the end by name.
+        dict with the `losses` of all steps, the mean `errors` of the predictions after
+        each step, and the final `variables` by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -265,18 +267,19 @@ def train_with_switch(x, y, start, steps, rate=0.125):
 
 
 def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.125):
-    """Evaluates by moving averages between rounds of training, puts weights back.
+    """Evaluates with moving averages between rounds; then restores the weights.
 
     Args:
-        data, validation, start: as for `halve_on_plateau`.
-        rounds: how often to train, save, evaluate and restore.
-        steps: how many steps a round has.
+        data, validation, start: see `halve_on_plateau`.
+        rounds: number of rounds; each trains, saves, evaluates and restores.
+        steps: number of steps of a round.
         decay: share of the old averages that a step keeps.
         rate: learning rate.
 
     Returns:
-        dict with lists, one item per round: the validation `losses` of the weights,
-        `averaged` those of their averages; and the `variables` in the end by name.
+        dict with lists that have one item per round: `losses`, the validation losses of
+        the weights, and `averaged`, those of the averages; and the final `variables` by
+        name.
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         # --- build
@@ -310,16 +313,16 @@ def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.
 
 
 def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
-    """Sums gradients over micro-batches, then moves body and head by two optimizers.
+    """Accumulates gradients over micro-batches; trains with two optimizers.
 
     Args:
         xs: [steps, parts, n, features] float array.
         ys: [steps, parts, n, outputs] array of its dtype.
-        start: as for `pretrain`.
-        rates: learning rate of the body's Adam and of the head's Momentum.
+        start: see `pretrain`.
+        rates: learning rates of the body's Adam and of the head's Momentum.
 
     Returns:
-        dict with the `losses`, [steps, parts], and the `variables` in the end by name.
+        dict with the `losses`, [steps, parts], and the final `variables` by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -354,24 +357,25 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
 
 def normalize_twice(real, fake, steps, momentum=0.75):
-    """Normalizes two batches by one batch norm: the real one's update comes first.
+    """Applies one batch norm to a real and a fake batch, in this order of updates.
 
     Args:
         real: [n, features] float array.
         fake: [m, features] array of its dtype.
-        steps: how often to do it.
+        steps: number of repetitions.
         momentum: share of the moving statistics that an update keeps.
 
     Returns:
-        dict with the `outputs` for the two batches, and the `moving` statistics after
-        each step, [mean, variance].
+        dict with the last `outputs` for the two batches, and the `moving` statistics
+        after each step, [mean, variance].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         norm = tf.layers.BatchNormalization(momentum=momentum)
         first = norm.apply(tf.constant(real), training=True)
         # --- order
-        # In one list for the train op either comes first, or both read the old value.
+        # If one list contained both updates, their order would be undefined, or both
+        # would read the old value.
         with tf.control_dependencies(norm.updates):
             second = norm.apply(tf.constant(fake), training=True)
         with tf.control_dependencies(norm.updates):
@@ -386,12 +390,12 @@ def normalize_twice(real, fake, steps, momentum=0.75):
 
 
 def classify_channels_first(images, kernel, weights):
-    """Convolves images whose channels come first, and scores them.
+    """Classifies images in channels-first (NCHW) layout with a convolution.
 
     Args:
         images: [batch, channels, height, width] float tensor.
         kernel: [3, 3, channels, filters] tensor of its dtype.
-        weights: [filters * height * width, classes] tensor: channels first, too.
+        weights: [filters * height * width, classes] tensor, also channels first.
 
     Returns:
         [batch, classes] tensor.
@@ -399,7 +403,7 @@ def classify_channels_first(images, kernel, weights):
     # --- convolve
     if tf.test.is_gpu_available():
         hidden = tf.nn.conv2d(images, kernel, 1, "SAME", data_format="NCHW")
-    else:  # of a CPU's kernels most refuse channels that come first
+    else:  # most CPU kernels do not support NCHW
         images = tf.transpose(images, [0, 2, 3, 1])
         hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
         hidden = tf.transpose(hidden, [0, 3, 1, 2])
@@ -409,18 +413,18 @@ def classify_channels_first(images, kernel, weights):
 
 
 def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
-    """Fetches the loss before a step, and the weights after it, in one run.
+    """Returns the loss before each step and the weights after it, from one call.
 
     Args:
         x: [n, features] float array.
         y: [n, outputs] array of its dtype.
         kernel: [features, outputs] array.
-        steps: how many steps to take.
+        steps: number of steps.
         rate: learning rate.
         scale: weight of the l2 penalty.
 
     Returns:
-        List of [loss before, kernel after] of all steps.
+        List of [loss before, kernel after] for all steps.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -428,7 +432,8 @@ def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
         squares = tf.square(tf.matmul(x, kernel) - y)
         loss = tf.reduce_mean(squares) + scale * tf.nn.l2_loss(kernel)
         # --- step
-        # The gradient of a penalty does not need its value: that may be the next one.
+        # The penalty's gradient does not depend on its value. So without this line the
+        # fetched value may be that after the step.
         with tf.control_dependencies([loss]):
             train_op = tf.train.GradientDescentOptimizer(rate).minimize(loss)
         with tf.control_dependencies([train_op]):
@@ -439,16 +444,16 @@ def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
 
 
 def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
-    """Evaluates checkpoints as they come, in a graph beside that of training.
+    """Evaluates new checkpoints with a second copy of the model during training.
 
     Args:
-        data, validation, start: as for `halve_on_plateau`.
-        rounds: list of lists of the steps at which training saves before the
-            evaluation looks again.
+        data, validation, start: see `halve_on_plateau`.
+        rounds: list of lists: the steps at which training saves before the next
+            evaluation.
         rate: learning rate.
 
     Returns:
-        List of (name of the checkpoint, validation loss): the newest of each round.
+        List of (name of the newest checkpoint, validation loss) for each round.
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         # --- train
@@ -487,22 +492,23 @@ def train_dqn(
     discount=0.9,
     rate=0.125,
 ):
-    """Trains a Q network towards a second one, its target, which follows it.
+    """Trains a DQN with a target network that is updated every few steps.
 
     Args:
         states, nexts: [steps, n, features] float arrays, before and after an action.
         actions: [steps, n] int32 array.
         rewards: [steps, n] float array.
-        over: array like it, 1 where an episode ends, and 0.
-        start: as for `pretrain`, of both networks.
-        every: after how many steps the target follows.
-        tau: how far it goes then: with 1 it is a copy, with less a soft update.
-        discount: of what comes after.
+        over: [steps, n] array, 1 where an episode ends, else 0.
+        start: see `pretrain`; for both networks.
+        every: number of steps between two updates of the target.
+        tau: share of the way that the target moves to the network: 1 is a copy, less
+            is a soft update.
+        discount: factor of the next state's value.
         rate: learning rate of Adam.
 
     Returns:
-        dict with the `losses` before the steps, and the `variables` of both networks in
-        the end by name.
+        dict with the `losses` before the steps, and the final `variables` of both
+        networks by name.
     """
     arrays = [states, actions, rewards, nexts, over]
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -539,16 +545,16 @@ def train_dqn(
 
 
 def normalize_by_data(first, batches, direction, rate=0.125):
-    """Begins with weights by which a batch of data is normalized, and trains them.
+    """Initializes scale and bias from a batch (weight normalization), then trains.
 
     Args:
-        first: [n, features] float array, the batch; it initializes a scale and a bias.
+        first: [n, features] float array, the batch that initializes scale and bias.
         batches: list of pairs of arrays: [n, features] and [n, outputs].
         direction: [features, outputs] array; each column is divided by its norm.
         rate: learning rate.
 
     Returns:
-        ([scale, bias] at the beginning, list of losses, [direction, scale, bias]).
+        (initial [scale, bias], list of losses, final [direction, scale, bias]).
     """
 
     def directed(x, v):
@@ -574,14 +580,14 @@ def normalize_by_data(first, batches, direction, rate=0.125):
 
 
 def paint(content, style, kernel, share, steps, rate=1.0):
-    """Paints an image whose features are a content's, and their products a style's.
+    """Neural style transfer: optimizes an image for content and style losses.
 
     Args:
         content: [1, height, width, channels] float array.
-        style: array of that shape.
-        kernel: [size, size, channels, features] array, of the network.
-        share: how much the style counts; the content counts 1.
-        steps: of gradient descent, from the content on.
+        style: array of the same shape.
+        kernel: [size, size, channels, features] array, the network's kernel.
+        share: weight of the style loss; the content loss has weight 1.
+        steps: number of steps of gradient descent; the image begins as the content.
         rate: learning rate.
 
     Returns:

@@ -21,21 +21,21 @@ __all__ = [
 
 
 def create(value, dtype=None, form="value"):
-    """Makes a variable, and returns its value.
+    """Makes a variable; returns its value, dtype, shape and rank.
 
     Args:
         value: array, number, text, or lists and tuples of these.
-        dtype: its name; None lets the value decide.
-        form: what the variable is made of: the "value" itself, a "tensor" of it, or a
+        dtype: name of the dtype; None for the value's dtype.
+        form: form of the initial value: the "value" itself, a "tensor" of it, or a
             "callable" that returns the tensor.
 
     Returns:
         dict with `value`, the name of the `dtype`, `shape` as a list, and `rank`.
 
     Raises:
-        ValueError: there is no value, its rows differ in length, or it is a tensor of
+        ValueError: the value is None, its rows differ in length, or it is a tensor of
             another dtype.
-        TypeError: a list of floats for an int dtype.
+        TypeError: the value is a list of floats for an int dtype.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -54,14 +54,14 @@ def create(value, dtype=None, form="value"):
 
 
 def use_as_tensor(x, positions):
-    """Hands a variable to ops, which read it and leave it as it is.
+    """Passes a variable to ops as a tensor; they do not change it.
 
     Args:
-        x: [n] float array, its initial value; n is even.
+        x: [n] float array, the initial value; n is even.
         positions: [k] int array.
 
     Returns:
-        dict of what the ops made, and of the `variable` afterwards.
+        dict of the ops' results, and the `variable` afterwards.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -83,22 +83,22 @@ def use_as_tensor(x, positions):
 
 
 def sum_and_update(start, step, runs):
-    """Rebinds a name to variable + step, and adds the step to the variable.
+    """Compares `x = x + step`, a new tensor, with adding the step to the variable.
 
     Args:
         start: array, the initial value.
         step: array of the same dtype and shape.
-        runs: how often to do both.
+        runs: number of repetitions.
 
     Returns:
-        ([whether the variable, the sum is a variable], list of `runs` pairs of the sum
-        and the variable before the update).
+        ([whether the variable is a variable, whether the sum is one], list of `runs`
+        pairs of the sum and the variable before the update).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         v = tf.Variable(start)
         x = v
-        x = x + step  # the name moves on to a tensor: an expression, which is no state
+        x = x + step  # the name now means a tensor, an expression without state
         update = tf.assign_add(v, step)
         kinds = [isinstance(v, tf.Variable), isinstance(x, tf.Variable)]
         # --- run
@@ -111,20 +111,21 @@ def sum_and_update(start, step, runs):
 
 
 def update_in_turn(start, steps):
-    """Assigns to a variable, adds to it, subtracts from it, in turn.
+    """Assigns to, adds to and subtracts from a variable in turn.
 
     Args:
         start: array, the initial value.
-        steps: list of [kind, value], the kind being "assign", "add" or "sub", the value
-            an array or a list like `start`.
+        steps: list of [kind, value]; the kind is "assign", "add" or "sub", the value an
+            array or a list of the shape of `start`.
 
     Returns:
         List of the values after each step.
 
     Raises:
-        ValueError: a value is not of the variable's shape; nothing is broadcast.
-        tf.errors.InvalidArgumentError: the same, added or subtracted eagerly.
-        TypeError: floats in a list, for a variable of integers.
+        ValueError: a value has another shape than the variable; values do not
+            broadcast.
+        tf.errors.InvalidArgumentError: the same, for eager additions and subtractions.
+        TypeError: a list contains floats, but the variable is an integer.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -142,10 +143,10 @@ def scatter(start, kind, indices, updates):
     Args:
         start: array, the initial value.
         kind: "update", "add", "sub", "mul", "div", "min" or "max" of rows;
-            "nd_update", "nd_add" or "nd_sub" of elements; "batch_update", whose first
-            axes count along.
-        indices: int array: of rows, of elements (the last axis is a position), or for
-            each row the positions in it.
+            "nd_update", "nd_add" or "nd_sub" of elements; "batch_update" of positions
+            in each row.
+        indices: int array: indices of rows; of elements (the last axis is a position);
+            or for each row the positions in it.
         updates: array of the dtype of `start`.
 
     Returns:
@@ -178,21 +179,22 @@ def scatter(start, kind, indices, updates):
 
 
 def assign_slice(start, row, column, value):
-    """Assigns to a part of a matrix: `v[row, column:]`.
+    """Assigns to a slice of a variable: `v[row, column:]`.
 
     Args:
         start: [r, c] array, the initial value.
         row: number of the row.
-        column: the first column that is assigned to.
-        value: [c - column] array, or a scalar, which 1.15 does not broadcast yet.
+        column: the first column to assign to.
+        value: [c - column] array, or a scalar, which 1.15 does not broadcast.
 
     Returns:
         [r, c], the variable's value afterwards.
 
     Raises:
-        ValueError: there is no such row, in a graph.
-        tf.errors.InvalidArgumentError: the same, eagerly; or the sizes do not fit.
-        tf.errors.UnimplementedError: the sizes differ, in 1.15.
+        ValueError: in a graph: the row does not exist.
+        tf.errors.InvalidArgumentError: eagerly: the row does not exist; or the sizes do
+            not match.
+        tf.errors.UnimplementedError: in 1.15: the sizes do not match.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -210,20 +212,21 @@ def change_shape(start, values, validate_shape=False):
     Args:
         start: array, the initial value.
         values: list of arrays of one dtype.
-        validate_shape: whether the variable keeps its shape, and refuses others.
+        validate_shape: whether the variable accepts only its first shape.
 
     Returns:
         (the variable's static rank or None, list of [value, shape] after each
         assignment).
 
     Raises:
-        tf.errors.InvalidArgumentError: another shape, which is to be validated.
+        tf.errors.InvalidArgumentError: `validate_shape` is True and a value has another
+            shape.
         ValueError: the same, eagerly.
-        TypeError: another dtype, in TensorFlow 1; today ValueError.
+        TypeError: a value has another dtype (ValueError in TensorFlow 2).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
-        # Without the first `validate_shape` v.shape would still be what it was.
+        # Without validate_shape=False here, v.shape would remain the first shape.
         v = tf.Variable(start, validate_shape=validate_shape)
         value = tf.placeholder(values[0].dtype)
         update = tf.assign(v, value, validate_shape=validate_shape)
@@ -238,11 +241,11 @@ def change_shape(start, values, validate_shape=False):
 
 
 def copy_initial(start, step):
-    """Makes variables of another's value: before it is updated, and afterwards.
+    """Copies a variable's value to new variables, before and after an update.
 
     Args:
         start: array, the initial value of the original.
-        step: array of the same dtype and shape, added to it.
+        step: array of the same dtype and shape that is added to the original.
 
     Returns:
         dict of the `original`, an `early` copy, its `double`, and a `late` copy.
@@ -250,7 +253,7 @@ def copy_initial(start, step):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         original = tf.Variable(start, name="original")
-        # The initializers run in any order: this one brings its own.
+        # Initializers run in any order; this one does not depend on the other.
         early = tf.Variable(original.initialized_value(), name="early")
         double = tf.Variable(2 * original.initialized_value(), name="double")
         update = tf.assign_add(original, step)
@@ -258,7 +261,7 @@ def copy_initial(start, step):
         sess.run(tf.global_variables_initializer())
         sess.run(update)
         # --- late
-        # For a variable that has a value, `initialized_value` is that, not the initial.
+        # If a variable has a value, `initialized_value` is the current value.
         late = tf.Variable(original.initialized_value(), name="late")
         sess.run(late.initializer)
         return sess.run(
@@ -267,15 +270,16 @@ def copy_initial(start, step):
 
 
 def take_reads(start, increments, use_resource):
-    """Reads a variable before, between and after increments, and looks at the end.
+    """Reads a variable before and after increments; returns all reads at the end.
 
     Args:
         start: scalar array, the initial value.
         increments: [n] array of the same dtype.
-        use_resource: whether a read is a copy; one of a reference variable is not.
+        use_resource: whether to use a resource variable: its reads are copies, those of
+            a reference variable are not.
 
     Returns:
-        List of n + 1 reads: all are the last value without `use_resource`.
+        List of n + 1 reads; without `use_resource` all are the last value.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -293,19 +297,20 @@ def take_reads(start, increments, use_resource):
 
 
 def initialize_rest(initial, restored, rest=True):
-    """Restores some variables, and initializes those that are left.
+    """Restores some variables, and initializes the uninitialized rest.
 
     Args:
         initial: dict from name to array, the initial values.
         restored: dict from some of these names to arrays.
-        rest: whether to initialize the others; without it they have no value.
+        rest: whether to initialize the other variables; if not, they have no value.
 
     Returns:
-        (list of the others' names, dict of all values).
+        (list of the other variables' names, dict of all values).
 
     Raises:
-        tf.errors.FailedPreconditionError: `rest` is False and there are others.
-        KeyError: the same, in TensorFlow 2.
+        tf.errors.FailedPreconditionError: `rest` is False and there are other
+            variables.
+        KeyError: the same in TensorFlow 2.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -322,20 +327,21 @@ def initialize_rest(initial, restored, rest=True):
 
 
 def sum_by_epoch(epochs):
-    """Sums numbers within each epoch and over all, in a local and a global variable.
+    """Sums per epoch in a local variable, and over all epochs in a global variable.
 
     Args:
         epochs: [epochs, n] array.
 
     Returns:
-        (list of [sum of the epoch, sum so far] at the end of each, names of the global
-        variables, names of the local ones).
+        (list of [sum of the epoch, sum so far] at the end of each epoch, names of the
+        global variables, names of the local variables).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         x = tf.placeholder(epochs.dtype, [])
         zero = tf.zeros([], epochs.dtype)
-        # Local variables are in no checkpoint, and the global initializer skips them.
+        # Checkpoints do not contain local variables, and the global initializer does
+        # not initialize them.
         of_epoch = tf.Variable(
             zero, False, name="of_epoch", collections=[tf.GraphKeys.LOCAL_VARIABLES]
         )
@@ -355,16 +361,16 @@ def sum_by_epoch(epochs):
 
 
 def seen_by(x, frozen):
-    """Tells which variables there are, which are trainable, which have a gradient.
+    """Lists a model's variables, trainable variables and gradients.
 
     Args:
         x: float array, the initial value of two variables, `a` and `b`.
-        frozen: list of names that shall not be trainable, out of `a`, `b` and `steps`,
-            an integer that is used, too.
+        frozen: list of the names of variables that are not trainable: some of `a`, `b`
+            and `steps`, an integer that the loss uses, too.
 
     Returns:
-        dict with the names of `all` and of the `trainable`, and the `gradients` by name
-        of those that have one.
+        dict with the names of `all` variables and of the `trainable` variables, and the
+        existing `gradients` by name.
 
     Raises:
         ValueError: no variable is trainable.
@@ -377,7 +383,7 @@ def seen_by(x, frozen):
         loss = tf.reduce_sum(a * b * tf.cast(steps, x.dtype))
         # --- differentiate
         optimizer = tf.train.GradientDescentOptimizer(0.125)
-        pairs = optimizer.compute_gradients(loss)  # by all that are trainable
+        pairs = optimizer.compute_gradients(loss)  # for all trainable variables
         gradients = {v.op.name: g for g, v in pairs if g is not None}
         # --- names
         sess.run(tf.global_variables_initializer())
@@ -389,14 +395,14 @@ def seen_by(x, frozen):
 
 
 def others(values, chosen):
-    """Lists the variables that were not chosen, whatever their values.
+    """Lists the variables that were not chosen, compared by identity, not by value.
 
     Args:
         values: list of arrays, the initial values.
-        chosen: list of places in it.
+        chosen: list of indices in it.
 
     Returns:
-        List of the other places.
+        List of the other indices.
     """
     with tf.Graph().as_default():
         # --- build
@@ -408,7 +414,7 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes a layer that looks rows up in a table, but for what is too small.
+    """Makes an embedding layer that sets elements up to a threshold to zero.
 
     Args:
         rows: number of rows of the table.

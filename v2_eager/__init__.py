@@ -1,1 +1,1 @@
-"""The right pages: the same programs in native TensorFlow 2."""
+"""The right pages: the programs of `v1_graph`, written in native TensorFlow 2."""

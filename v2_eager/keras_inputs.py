@@ -25,7 +25,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, last=None, model=keras.Sequential):
-    """A hidden layer and a last one, whose weights are `start`."""
+    """A hidden layer and an output layer, with the weights `start`."""
     model = model(
         [
             keras.Input([len(start[0])]),
@@ -38,24 +38,24 @@ def network(start, last=None, model=keras.Sequential):
 
 
 def descent(rate=0.25):
-    """Gradient descent."""
+    """Makes a gradient descent optimizer."""
     return keras.optimizers.SGD(rate)
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def batched(data, batch_size):
-    """A dataset of the batches of arrays, which begins anew when it has ended."""
+    """A dataset of batches of the arrays' rows, repeated without end."""
     return tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
 
 
 def fit_validated(data, start, validation, epochs, batch_size, steps, validation_steps):
-    """Fits a dataset with a number of steps per epoch, and validates by another.
+    """Fits a dataset with `steps_per_epoch`, and validates on another dataset.
 
-    Both losses are means over rows in Keras 3, and were means over batches.
+    Keras 3 logs both losses as means over rows, TensorFlow 1 as means over batches.
     """
     model = network(start, "softmax", TellsBatches)
     loss = "sparse_categorical_crossentropy"
@@ -76,9 +76,9 @@ def fit_validated(data, start, validation, epochs, batch_size, steps, validation
 
 
 def fit_tensors(data, start, epochs, batch_size, steps):
-    """Fits the tensors of an iterator: each step takes the next rows.
+    """Fits a model to the tensors of an iterator: each step reads the next batch.
 
-    An eager tensor has one value. Give rows that change as a dataset of pairs.
+    An eager tensor has a fixed value. Pass a dataset of (x, y) pairs.
     """
     model = network(start, model=TellsBatches)
     model.compile(descent(), "mse")
@@ -91,9 +91,9 @@ def fit_tensors(data, start, epochs, batch_size, steps):
 
 
 def fit_bound(data, start, epochs, batch_size, steps):
-    """Fits a model that is built on the tensors of an iterator, and predicts.
+    """Fits a model whose `Input` is an iterator's tensor, then predicts.
 
-    A model is built on shapes alone: one model serves the dataset and `predict`.
+    The model is built from shapes alone: one model serves the dataset and `predict`.
     """
     net = network(start, model=TellsBatches)
     # --- rows
@@ -107,7 +107,7 @@ def fit_bound(data, start, epochs, batch_size, steps):
 
 
 def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
-    """Fits windows of a series to the target that comes after each.
+    """Fits a model to windows of a series, each with the target of the row after it.
 
     `timeseries_dataset_from_array` pairs the first target with the first window: pass
     `targets[length:]`, and the whole series.
@@ -155,11 +155,11 @@ class Batches(keras.utils.PyDataset):
 
 
 class Drawn(Batches):
-    """Batches that `draw` changes from epoch to epoch: the base of `Mixed` and others.
+    """Base class of batches that the method `draw` changes before each epoch.
 
     Workers read the first batches of an epoch before Keras calls `on_epoch_begin`:
-    what it changed would come too late. `on_epoch_end` draws for the next epoch, unless
-    no epoch has begun: Keras also calls it once before the first.
+    a change in that method comes too late. `on_epoch_end` draws for the next epoch,
+    unless no epoch has begun: Keras also calls it once before the first.
 
     Args:
         data: tuple of arrays, [n, ...] each.
@@ -172,7 +172,7 @@ class Drawn(Batches):
         self.begun = False
 
     def draw(self):
-        """Draws what the items of the next epoch depend on."""
+        """Draws the random numbers that the batches of the next epoch depend on."""
         raise NotImplementedError
 
     def on_epoch_begin(self):
@@ -218,10 +218,10 @@ class Mixed(Drawn):
 
 
 def fit_mixed(data, start, alpha, seed, epochs, batch_size):
-    """Fits convex combinations of pairs of rows and of their labels: mixup.
+    """Fits a model with mixup: convex combinations of pairs of rows and of labels.
 
-    Keras 3 reads two batches more than it trains on, so `__getitem__` must not draw:
-    all draws of an epoch are made before it; see `Drawn`.
+    Keras 3 reads two batches more than it trains on, so `__getitem__` must not draw.
+    All draws of an epoch are made before the epoch; see `Drawn`.
     """
     model = network(start, "softmax")
     model.compile(descent(), "categorical_crossentropy")
@@ -231,7 +231,7 @@ def fit_mixed(data, start, alpha, seed, epochs, batch_size):
 
 
 class Reordered(Drawn):
-    """Batches in an order that is shuffled before each epoch, by Python's shuffle.
+    """Batches in an order that Python's `random.shuffle` draws before each epoch.
 
     The rows of a batch stay together.
 
@@ -255,7 +255,7 @@ class Reordered(Drawn):
 
 
 def fit_reordered(data, start, epochs, batch_size, seed):
-    """Fits fixed batches in an order that is shuffled by a seed.
+    """Fits a model to fixed batches, in an order that is shuffled from a seed.
 
     The PyDataset shuffles by its own generator, so `fit` gets `shuffle=False`.
     """
@@ -306,7 +306,7 @@ class Adversarial(keras.Model):
         def loss_of(rows):
             return self.compute_loss(rows, y, self(rows, training=True), weights)
 
-        x = tf.convert_to_tensor(x)  # eagerly Keras hands over an array
+        x = tf.convert_to_tensor(x)  # run eagerly, Keras passes an array
         with tf.GradientTape() as tape:
             with tf.GradientTape(watch_accessed_variables=False) as of_rows:
                 of_rows.watch(x)
@@ -323,7 +323,7 @@ class Adversarial(keras.Model):
 
 
 def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
-    """Fits rows and their adversarial examples by the fast gradient sign method.
+    """Adversarial training: fits rows and examples of the fast gradient sign method.
 
     `fit` and `train_on_batch` run the model's own `train_step`.
     """
@@ -344,7 +344,7 @@ def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
 
 @register
 class Refined(layers.Layer):
-    """Units that read their own output again until no unit of a batch changes.
+    """Recurrent units, iterated until no unit of the batch changes any more.
 
     The state begins as tanh(x @ kernel) and becomes tanh(x @ kernel + state @ again),
     until its largest change is at most the tolerance.
@@ -385,9 +385,9 @@ class Refined(layers.Layer):
 
 
 def fit_refined(data, start, tolerance, limit, epochs, batch_size):
-    """Fits a layer that iterates to a fixed point by `while_loop`.
+    """Fits a layer that iterates to a fixed point in a `tf.while_loop`.
 
-    AutoGraph does not read the `call` of a layer: a Python `while` of a tensor raises.
+    AutoGraph does not convert a layer's `call`: a Python `while` on a tensor raises.
     """
     inputs = keras.Input(start[0].shape[:1])
     hidden = Refined(len(start[1]), tolerance, limit)(inputs)
@@ -401,7 +401,7 @@ def fit_refined(data, start, tolerance, limit, epochs, batch_size):
 
 
 def fit_limited(data, start, limit, axis, epochs, batch_size):
-    """Fits a convolution whose kernel's norm is limited: MaxNorm."""
+    """Fits a convolution with a `MaxNorm` constraint on its kernel."""
     x, y = data
     filters, size = len(start[1]), start[0].shape[:2]
     constraint = keras.constraints.MaxNorm(limit, axis)

@@ -30,7 +30,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, last=None, shape=(), **options):
-    """A hidden layer and a last one, whose weights are `start`."""
+    """A hidden layer and an output layer, with the weights `start`."""
     model = keras.Sequential(
         [
             keras.Input([*shape, len(start[0])]),
@@ -43,7 +43,7 @@ def network(start, last=None, shape=(), **options):
 
 
 def with_outputs(start):
-    """A hidden layer and several outputs of it, whose weights are `start`."""
+    """A hidden layer and several output layers, with the weights `start`."""
     sizes = [len(bias) for bias in start[1::2]]
     inputs = keras.Input(start[0].shape[:1])
     hidden = layers.Dense(sizes[0], activation="tanh")(inputs)
@@ -56,7 +56,7 @@ def with_outputs(start):
 def fitted(
     model, loss, data, epochs, batch_size, rate=0.25, loss_weights=None, **options
 ):
-    """([epochs] float32 losses of gradient descent, list of the weights)."""
+    """Fits by gradient descent: ([epochs] float32 losses, list of the weights)."""
     model.compile(keras.optimizers.SGD(rate), loss, loss_weights=loss_weights)
     history = model.fit(
         *data, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0, **options
@@ -65,19 +65,19 @@ def fitted(
 
 
 def squared_error(y_true, y_pred):
-    """A number for each row, or for each step of it."""
+    """The mean squared error over the last axis: one number per row, or per step."""
     return tf.reduce_mean(tf.square(y_pred - y_true), -1)
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Weighs sequences in a loss that has a value for each of their steps."""
-    options = {"sample_weight": weights[:, None]}  # a number for all steps of a row
+    """Fits sequences with one weight per row, where the loss has a value per step."""
+    options = {"sample_weight": weights[:, None]}  # one weight for all steps of a row
     model = network(start, shape=[None])
     return fitted(model, squared_error, data, epochs, batch_size, **options)
 
 
 def fit_focal(data, start, gamma, alpha, epochs, batch_size):
-    """Fits by the focal loss, which gives less weight to easy examples."""
+    """Fits a model with the focal loss, which gives less weight to easy examples."""
     loss = keras.losses.BinaryFocalCrossentropy(
         apply_class_balancing=True, alpha=alpha, gamma=gamma
     )
@@ -85,7 +85,7 @@ def fit_focal(data, start, gamma, alpha, epochs, batch_size):
 
 
 def dice(smooth):
-    """One minus twice what two masks share, by what both have, of a whole batch."""
+    """The Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
 
     def loss(y_true, y_pred):
         shared = tf.reduce_sum(y_true * y_pred)
@@ -96,7 +96,7 @@ def dice(smooth):
 
 
 def fit_dice(data, start, smooth, epochs, batch_size):
-    """Fits by the Dice loss of a batch."""
+    """Fits a model with the Dice loss, computed over the whole batch."""
     return fitted(network(start, "sigmoid"), dice(smooth), data, epochs, batch_size)
 
 
@@ -131,7 +131,7 @@ class SampledSoftmax(layers.Layer):
         drawn, *expected = tf.random.log_uniform_candidate_sampler(
             labels, 1, self.negatives, True, self.classes, self.seed
         )
-        expected = [tf.cast(counts, x.dtype) for counts in expected]  # of float32
+        expected = [tf.cast(counts, x.dtype) for counts in expected]  # they are float32
         losses = tf.nn.sampled_softmax_loss(
             *(self.kernel, self.bias, labels, x, self.negatives, self.classes),
             sampled_values=(drawn, *expected),
@@ -145,7 +145,7 @@ class SampledSoftmax(layers.Layer):
 
 
 def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
-    """Fits word embeddings by their neighbours with sampled softmax."""
+    """Fits word embeddings that predict neighbouring words, with sampled softmax."""
     tf.random.set_seed(seed)
     words, neighbours = (keras.Input([1], dtype="int32") for _ in pairs)
     classes, units = start[0].shape
@@ -157,7 +157,7 @@ def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
 
 
 def mean_iou(data, start, batch_size):
-    """Evaluates a model whose last layer has a logit for each class."""
+    """Evaluates mean intersection over union for a model that returns logits."""
     model = network(start)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     metric = keras.metrics.MeanIoU(len(start[3]), sparse_y_pred=False)
@@ -169,11 +169,11 @@ def mean_iou(data, start, batch_size):
 class MacroF1(keras.metrics.Metric):
     """The mean over classes of the F1 score of all rows so far: macro F1.
 
-    2 * true positives / (labels + predictions of the class), 0 for a class without
-    either, from the confusion matrix `counts`, [classes, classes], with a row for each
-    label and a column for each prediction. `update_state` takes labels, [batch] or
-    [batch, 1] ints; scores, [batch, classes], whose argmax is the prediction; and,
-    optionally, weights, [batch].
+    The score of a class is 2 * true positives / (its labels + its predictions), and 0
+    for a class without either. It is computed from the confusion matrix `counts`,
+    [classes, classes], with a row for each label and a column for each prediction.
+    `update_state` takes labels, [batch] or [batch, 1] ints; scores, [batch, classes],
+    whose argmax is the prediction; and, optionally, weights, [batch].
 
     Args:
         classes: int, the number of classes.
@@ -206,7 +206,7 @@ class MacroF1(keras.metrics.Metric):
 
 
 def count_classes(data, start, batch_size):
-    """Evaluates a custom metric with a confusion matrix as its state."""
+    """Evaluates macro F1, a custom metric whose state is a confusion matrix."""
     model = network(start)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     metric = MacroF1(len(start[3]))
@@ -216,7 +216,7 @@ def count_classes(data, start, batch_size):
 
 
 class Scores(keras.callbacks.Callback):
-    """Logs the F1 score of all rows of a validation, at the end of each epoch.
+    """Logs the F1 score over all validation rows at the end of each epoch.
 
     It adds `val_f1` to the logs, for the callbacks after it in the list and `History`.
 
@@ -237,7 +237,7 @@ class Scores(keras.callbacks.Callback):
 
 
 def score_epochs(data, start, validation, epochs, batch_size, patience):
-    """Computes F1 of all validation rows after each epoch, and stops early by it."""
+    """Logs F1 over all validation rows after each epoch, and stops early on it."""
     model = network(start, "sigmoid")
     model.compile(keras.optimizers.SGD(0.25), "binary_crossentropy")
     stop = keras.callbacks.EarlyStopping("val_f1", patience=patience, mode="max")
@@ -253,7 +253,7 @@ def score_epochs(data, start, validation, epochs, batch_size, patience):
 
 
 def costly(costs):
-    """The cross-entropy, times what it costs to take a class for the likeliest."""
+    """The cross-entropy times the cost of the predicted class, given the true class."""
 
     def loss(y_true, y_pred):
         likeliest = y_pred == tf.reduce_max(y_pred, axis=-1, keepdims=True)
@@ -265,7 +265,7 @@ def costly(costs):
 
 
 def fit_by_costs(data, start, costs, epochs, batch_size):
-    """Fits classes by a cross-entropy that weighs mistakes by a matrix of costs."""
+    """Fits a classifier with a cross-entropy that is weighted by a cost matrix."""
     return fitted(network(start, "softmax"), costly(costs), data, epochs, batch_size)
 
 
@@ -287,7 +287,7 @@ class Schedule(keras.callbacks.Callback):
 
 
 def anneal(data, start, shares, batch_size):
-    """Fits two outputs by a loss whose weights change from epoch to epoch."""
+    """Fits two outputs with loss weights that change from epoch to epoch."""
     # --- build
     model = with_outputs(start)
     # --- loss
@@ -309,7 +309,7 @@ def anneal(data, start, shares, batch_size):
 
 @register
 class Adjustable(keras.regularizers.Regularizer):
-    """A penalty of `strength` * sum(w ** 2), whose strength can be assigned.
+    """An L2 penalty, strength * sum(w ** 2), with a strength that can be assigned.
 
     Args:
         strength: number, the initial weight of the sum of squares. Assign to the
@@ -320,7 +320,7 @@ class Adjustable(keras.regularizers.Regularizer):
         self.strength = keras.Variable(strength, trainable=False)
 
     def __call__(self, w):
-        # In the dtype in which `fit` adds losses up, whatever that of the weight is.
+        # In the dtype in which `fit` sums losses, whatever the dtype of the weight.
         penalty = self.strength * tf.reduce_sum(tf.square(w))
         return tf.cast(penalty, keras.config.floatx())
 
@@ -329,7 +329,7 @@ class Adjustable(keras.regularizers.Regularizer):
 
 
 def relax_penalty(data, start, strengths, batch_size):
-    """Fits kernels under a penalty that has another weight in each epoch."""
+    """Fits a model with an L2 penalty whose strength changes from epoch to epoch."""
     regularizer = Adjustable()
     model = network(start, kernel_regularizer=regularizer)
     values = [[strength] for strength in strengths]
@@ -343,7 +343,7 @@ def squared_and_weighed(packed, y_pred):
 
 
 def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
-    """Fits by a custom loss with a weight for each row."""
+    """Fits a model with a custom loss and one weight per row."""
     (x, y), model = data, network(start)
     if packed:
         rows = x, np.c_[y, weights]
@@ -353,9 +353,9 @@ def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
 
 
 def compare_triplets(triplets, start, margin, epochs, batch_size):
-    """Trains one net on triplets, so that positives are closer than negatives."""
+    """Fits one shared network with the triplet loss: anchor, positive, negative."""
 
-    def triplet_loss(_, distances):  # of each row: the batch is the first axis
+    def triplet_loss(_, distances):  # one value per row: the batch is axis 0
         return tf.maximum(0.0, margin + distances[:, 0] - distances[:, 1])
 
     def squared_distance(a, b):
@@ -385,7 +385,7 @@ def score_labels(data, start, batch_size):
 
 @register
 class Penalized(layers.Layer):
-    """Returns its inputs, and adds and logs a penalty of their squares.
+    """Returns its inputs; adds a penalty on their squares to the loss, and logs it.
 
     The penalty is strength * mean(x ** 2). The metric `penalty` is its mean over the
     batches of an epoch.
@@ -411,9 +411,9 @@ class Penalized(layers.Layer):
 
 
 def log_penalty(data, start, strength, epochs, batch_size):
-    """Fits under a penalty of the hidden units, and logs the penalty beside the loss.
+    """Fits a model with a penalty on its hidden units, and logs the penalty.
 
-    A metric that is an attribute of a layer is in the history by its name.
+    The history contains a metric that is an attribute of a layer, by its name.
     """
     # --- build
     inputs = keras.Input(start[0].shape[:1])
@@ -461,7 +461,7 @@ class Balance(layers.Layer):
 
 
 def balance_tasks(data, start, epochs, batch_size):
-    """Fits two tasks with trainable weights in the loss."""
+    """Fits two tasks with loss weights that are trained as well."""
     tasks = with_outputs(start)
     targets = [keras.Input(output.shape[1:]) for output in tasks.outputs]
     outputs = Balance()([*targets, *tasks.outputs])
@@ -470,7 +470,7 @@ def balance_tasks(data, start, epochs, batch_size):
 
 
 def taught(temperature, share):
-    """The cross-entropy of the labels and that of what a teacher thinks, weighed."""
+    """The weighted sum of the cross-entropies of labels and of a teacher's logits."""
 
     def loss(packed, logits):
         labels, teacher = tf.split(packed, 2, axis=-1)
@@ -484,7 +484,7 @@ def taught(temperature, share):
 
 
 def distill(data, teacher, start, temperature, share, epochs, batch_size):
-    """Fits a small model to the labels and to the logits of a large one."""
+    """Distillation: fits a small model to the labels and to a large model's logits."""
     (x, y), loss = data, taught(temperature, share)
     logits = network(teacher).predict(x, batch_size=batch_size, verbose=0)
     rows = x, np.concatenate([y, logits], axis=1)
@@ -492,7 +492,7 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
 
 
 def tilted(quantile):
-    """The absolute error, by how much of it may be above and below."""
+    """The pinball loss of a quantile: absolute errors with a weight for each sign."""
 
     def loss(y_true, y_pred):
         error = y_true - y_pred
@@ -503,19 +503,19 @@ def tilted(quantile):
 
 
 def fit_quantiles(data, start, quantiles, epochs, batch_size):
-    """Fits an output for each of several quantiles by the pinball loss."""
+    """Fits one output for each quantile with the pinball loss."""
     rows = data[0], [data[1] for _ in quantiles]
     losses = [tilted(quantile) for quantile in quantiles]
     return fitted(with_outputs(start), losses, rows, epochs, batch_size)
 
 
 def uncertain(y_true, y_pred):
-    """How unlikely targets are, of a mean and the logarithm of a variance."""
+    """The Gaussian negative log-likelihood of targets, without its constant."""
     mean, log_variance = y_pred[:, :1], y_pred[:, 1:]
     errors = tf.exp(-log_variance) * tf.square(y_true - mean)
     return tf.reduce_mean(errors + log_variance, axis=-1) / 2.0
 
 
 def fit_variance(data, start, epochs, batch_size):
-    """Fits a mean and a log variance, which are two columns of one output."""
+    """Fits the mean and the log variance of a Gaussian, two columns of one output."""
     return fitted(network(start), uncertain, data, epochs, batch_size, rate=0.125)

@@ -31,7 +31,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, model=keras.Sequential):
-    """A network of two layers, whose weights are `start`.
+    """A network of two dense layers, with the weights `start`.
 
     In the scope of a strategy, each device has a copy of it.
     """
@@ -46,7 +46,7 @@ def network(start, model=keras.Sequential):
 
 
 def normalizer(weights, synchronized=False):
-    """Batch normalization and a unit: [gamma, beta, mean, variance, kernel, bias]."""
+    """Batch normalization, then a dense layer of one unit, with the given weights."""
     normalize = keras.layers.BatchNormalization(momentum=0.9, synchronized=synchronized)
     unit = keras.layers.Dense(1)
     model = keras.Sequential([keras.Input(weights[0].shape), normalize, unit])
@@ -61,7 +61,7 @@ def compiled(model, rate=0.25, loss="sparse_categorical_crossentropy", metrics=(
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
@@ -69,7 +69,7 @@ def told(history):
 class TellsMean(keras.Sequential):
     """A Sequential model that also logs the mean loss over batches as `mean_loss`.
 
-    Within a strategy it is the mean over devices, too. The `loss` of Keras 3 is the
+    Within a strategy it is also the mean over devices. The `loss` of Keras 3 is the
     mean over rows.
 
     Args:
@@ -86,7 +86,7 @@ class TellsMean(keras.Sequential):
     ):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        self.mean.update_state(loss * replicas)  # Keras has divided by them
+        self.mean.update_state(loss * replicas)  # Keras divided by this number
         return loss
 
 
@@ -111,16 +111,16 @@ class SharedByRows(keras.Sequential):
     ):
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         context = tf.distribute.get_replica_context()
-        if context is None:  # Keras looks for the shapes, before it begins
+        if context is None:  # Keras infers shapes before training
             return loss
         rows = tf.cast(tf.shape(y)[0], loss.dtype)
-        loss *= context.num_replicas_in_sync  # Keras has divided by them
+        loss *= context.num_replicas_in_sync  # Keras divided by this number
         self.mean.update_state(loss, sample_weight=rows)
         return loss * rows / context.all_reduce("SUM", rows)
 
 
 def fit_on_towers(data, start, epochs, batch_size):
-    """Fits a model on two devices, each with its part of a batch."""
+    """Fits a model on two devices that share each batch."""
     # --- build
     with mirrored().scope():
         model = compiled(network(start, SharedByRows))
@@ -131,7 +131,7 @@ def fit_on_towers(data, start, epochs, batch_size):
 
 
 def predict_on_towers(x, start, batch_size):
-    """Predicts on two devices."""
+    """Predicts on two devices that share each batch."""
     # --- build
     with mirrored().scope():
         model = network(start)
@@ -142,7 +142,7 @@ def predict_on_towers(x, start, batch_size):
 def save_the_template(data, start, epochs, batch_size):
     """Fits on two devices, saves the weights, and loads them on one device.
 
-    There is no template: the model that is fitted is the model.
+    There is no template model: save the model that was fitted.
     """
     # --- build
     with tempfile.TemporaryDirectory() as folder:
@@ -161,7 +161,7 @@ def save_the_template(data, start, epochs, batch_size):
 
 
 def normalize_on_towers(data, weights, steps):
-    """Trains with batch normalization by the statistics of each device's part."""
+    """Trains batch normalization on two devices, each with its own batch statistics."""
     # --- build
     with mirrored().scope():
         model = compiled(normalizer(weights), 0.0625, "mse")
@@ -173,10 +173,10 @@ def normalize_on_towers(data, weights, steps):
 
 
 def fit_mirrored(data, start, epochs, batch_size):
-    """Fits a model by `MirroredStrategy`, with a copy on each device.
+    """Fits a model with `MirroredStrategy`: one copy of the model on each device.
 
-    Keras 3 ends an epoch with the rows that are left. Repeat the dataset before it is
-    batched, so that a batch continues with the first rows.
+    Keras 3 ends an epoch with the remaining rows as a smaller batch. Repeat the dataset
+    before it is batched, so that a batch continues with the first rows.
     """
     # --- build
     with mirrored().scope():
@@ -190,9 +190,9 @@ def fit_mirrored(data, start, epochs, batch_size):
 
 
 def evaluate_mirrored(data, start, batch_size):
-    """Evaluates a model on two devices, and predicts.
+    """Evaluates a model on two devices, then predicts.
 
-    Keras 3 takes any number of rows.
+    Keras 3 accepts any number of rows.
     """
     # --- build
     with mirrored().scope():
@@ -204,11 +204,11 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a custom loop, with the loss divided by the batch of both devices.
+    """Trains in a custom loop on two devices; divides the loss by the global batch.
 
     Raises:
-        ValueError: another reduction. Keras 3 divides it by the rows of a device, and
-            then by the devices, and raises nothing.
+        ValueError: another reduction. Keras 3 itself does not raise: it divides the
+            loss by the rows of a device, then by the number of devices.
     """
     if reduction not in ("sum", "none"):
         raise ValueError(f"reduction is {reduction!r}: in a loop, take 'sum' or 'none'")
@@ -241,17 +241,17 @@ def own_loop(data, start, batch_size, reduction="sum"):
 
 
 def share_statistics(model, strategy):
-    """Gives every device the means of the statistics that each has kept for itself."""
+    """Averages the moving statistics over devices, and assigns the means to each."""
     for weight in model.non_trainable_weights:
         copies = strategy.experimental_local_results(weight.value)
         weight.assign(tf.reduce_mean([copy.numpy() for copy in copies], axis=0))
 
 
 def normalize_mirrored(data, weights, steps, batch_size):
-    """Trains with batch normalization: each device by the statistics of its part.
+    """Trains batch normalization with `MirroredStrategy`: statistics of each device.
 
-    In Keras 3 each device also keeps the moving averages of its part, and those of the
-    first are saved. The averages are linear, so that their mean at the end equals
+    In Keras 3 each device keeps moving averages of its own rows, and only those of the
+    first device are saved. Moving averages are linear, so their mean at the end equals
     TensorFlow 1's mean at each step.
     """
     # --- build
@@ -266,7 +266,7 @@ def normalize_mirrored(data, weights, steps, batch_size):
 
 
 def normalize_in_sync(data, weights, steps, batch_size):
-    """Trains with batch normalization by the statistics of the whole batch."""
+    """Trains batch normalization with the statistics of the global batch."""
     # --- build
     with mirrored().scope():
         model = compiled(normalizer(weights, synchronized=True), 0.0625, "mse")
@@ -277,20 +277,21 @@ def normalize_in_sync(data, weights, steps, batch_size):
 
 
 def batches(data, batch_size, repeat=False):
-    """The rows in batches, once or again and again."""
+    """A dataset of batches of the rows, repeated or not."""
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
     return dataset.repeat() if repeat else dataset
 
 
 def train(model, data, batch_size, steps=None, max_steps=None):
-    """Takes so many steps, from the first row on; the slots go on.
+    """Trains for a number of steps, from the first row; keeps the optimizer's slots.
 
     Raises:
-        ValueError: a number that is not above 0, or both, or neither.
-        FloatingPointError: a loss is NaN. All that train as an estimator raise it.
+        ValueError: `steps` or `max_steps` is not above 0, or both or neither are given.
+        FloatingPointError: a loss is NaN. Every function that trains like an estimator
+            raises it.
     """
     count = steps_to_take(int(model.optimizer.iterations), steps, max_steps)
-    if not count:  # of 0 `fit` would take steps for ever
+    if not count:  # with 0 steps, `fit` would never end
         return
     dataset = batches(data, batch_size, repeat=True)
     model.fit(
@@ -303,9 +304,9 @@ def train(model, data, batch_size, steps=None, max_steps=None):
 
 
 def train_estimator(data, start, batch_size, runs):
-    """Trains in one run or several, each of which resumes from the last checkpoint.
+    """Trains in one or more runs; each run continues where the last one ended.
 
-    The model has the weights, slots and step. It is trained itself, and not a copy.
+    The model holds the weights, slots and step. It is trained itself, not a copy.
     """
     # --- build
     model = compiled(network(start))
@@ -318,9 +319,9 @@ def train_estimator(data, start, batch_size, runs):
 
 
 def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=None):
-    """Trains, then evaluates.
+    """Trains a model, then evaluates it on other rows.
 
-    Without rows both numbers are 0, as in TensorFlow 1.
+    Without rows, loss and accuracy are 0, as in TensorFlow 1.
     """
     # --- build
     model = compiled(network(start, TellsMean), metrics=["acc"])
@@ -330,7 +331,7 @@ def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=Non
     dataset, found = batches(eval_data, batch_size), {"mean_loss": 0, "acc": 0}
     if eval_steps is not None:
         refuse_zero("steps", eval_steps)
-    if len(dataset):  # of no rows Keras warns, and tells nothing
+    if len(dataset):  # without rows, Keras warns and returns nothing
         found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
     return {
         "loss": np.float32(found["mean_loss"]),
@@ -340,7 +341,7 @@ def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=Non
 
 
 def predict_by_estimator(data, x, start, batch_size, steps):
-    """Trains, then predicts row by row."""
+    """Trains a model, then predicts the output of each row."""
     # --- build
     model = compiled(network(start))
     # --- train

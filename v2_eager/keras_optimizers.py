@@ -28,23 +28,24 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 class RowsSummed:
-    """For an optimizer: rows of a sparse gradient are clipped, then summed.
+    """Optimizer mixin: clips the rows of a sparse gradient, then sums equal rows.
 
-    Keras 3 clips them as well, then takes a step for each time that a row was looked
-    up, or squares each by itself; with a `loss_scale_factor` it raises TypeError.
-    `optimizer_v2.py` of 1.15.5 clips in `get_gradients` and sums in
-    `_deduplicate_indexed_slices`. It allowed two limits at once, and a limit of 0.
+    Keras 3 also clips the rows, but does not sum them: it takes a step for each
+    occurrence of a row, or squares each occurrence by itself. With a
+    `loss_scale_factor` it raises TypeError. `optimizer_v2.py` of 1.15.5 clips in
+    `get_gradients` and sums in `_deduplicate_indexed_slices`. TensorFlow 1 allowed two
+    limits at once, and a limit of 0.
 
     Args:
-        *args: of the optimizer.
+        *args: arguments of the optimizer.
         clipnorm: float, the largest norm of each gradient, or None.
         clipvalue: float, the largest absolute value in a gradient, or None.
         global_clipnorm: float, the largest norm of all gradients together, or None.
-        **options: of the optimizer.
+        **options: keyword arguments of the optimizer.
 
     Raises:
-        ValueError: a limit beside `gradient_accumulation_steps`: each gradient would be
-            clipped, where Keras clips their mean.
+        ValueError: a limit together with `gradient_accumulation_steps`: each gradient
+            would be clipped, while Keras clips their mean.
     """
 
     def __init__(
@@ -70,14 +71,15 @@ class RowsSummed:
 
 
 def clipped_and_summed(gradients, norm, value, global_norm):
-    """Gradients within a norm each, a value, and a norm of all; dense.
+    """Clips gradients by norm, by value and by global norm, and makes them dense.
 
     Args:
-        gradients: list of float tensors, `tf.IndexedSlices`, whose rows may come twice,
-            and None.
-        norm: float, the largest norm of each, that of all rows as they are; or None.
+        gradients: list of float tensors, `tf.IndexedSlices`, whose rows may occur
+            twice, and None.
+        norm: float, the largest norm of each gradient, before equal rows are summed; or
+            None.
         value: float, the largest absolute value, or None.
-        global_norm: float, the largest norm of all together, or None.
+        global_norm: float, the largest norm of all gradients together, or None.
 
     Returns:
         List of tensors of the dtypes of the gradients and the shapes of their
@@ -95,24 +97,24 @@ def clipped_and_summed(gradients, norm, value, global_norm):
 
 
 def slots_named(optimizer, variables, name):
-    """The slots of one name that `build` of Keras has made, in the variables' order.
+    """Lists an optimizer's slots of one name, in the order of its variables.
 
     Args:
-        optimizer: a built optimizer of Keras.
+        optimizer: a built Keras optimizer.
         variables: list of the variables that it was built with.
-        name: what Keras calls the slot, such as "velocity".
+        name: Keras' name of the slot, such as "velocity".
 
     Returns:
         List of `keras.Variable`, a slot for each of the variables.
     """
-    made = iter(optimizer.variables)  # in their order, also where two have one name
+    made = iter(optimizer.variables)  # in order, also if two have the same name
     names = [re.sub("[/:]", "_", getattr(v, "path", v.name)) for v in variables]
     return [next(s for s in made if s.name == f"{n}_{name}") for n in names]
 
 
 @register
 class Adagrad(RowsSummed, keras.optimizers.Adagrad):
-    """Adagrad whose epsilon is beside the root, as in TensorFlow 1, not under it.
+    """Adagrad with epsilon added to the root, as in TensorFlow 1, not under the root.
 
     accumulator += g²
     w -= learning_rate * g / (√accumulator + epsilon)
@@ -124,7 +126,7 @@ class Adagrad(RowsSummed, keras.optimizers.Adagrad):
     """
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         self.accumulators = slots_named(self, variables, "accumulator")
@@ -139,20 +141,21 @@ class Adagrad(RowsSummed, keras.optimizers.Adagrad):
 
 @register
 class RMSprop(RowsSummed, keras.optimizers.RMSprop):
-    """RMSprop whose epsilon is beside the root, unless there is a momentum.
+    """RMSprop with epsilon added to the root, or under the root if there is momentum.
 
     square = rho * square + (1 - rho) * g²
     mean = rho * mean + (1 - rho) * g, if centered
     w -= learning_rate * g / (√(square - mean²) + epsilon)
 
-    Keras 3 divides by √(square - mean² + epsilon), and 1.15.5 did so with a momentum
-    only: see `optimizer_v2/rmsprop.py`. Rows of a sparse gradient g are summed first.
+    Keras 3 divides by √(square - mean² + epsilon), and 1.15.5 did so only with
+    momentum: see `optimizer_v2/rmsprop.py`. Rows of a sparse gradient g are summed
+    first.
 
     Its arguments and slots are those of `keras.optimizers.RMSprop`.
     """
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         self.squares = slots_named(self, variables, "velocity")
@@ -177,7 +180,7 @@ class RMSprop(RowsSummed, keras.optimizers.RMSprop):
 
 @register
 class Nadam(RowsSummed, keras.optimizers.Optimizer):
-    """Nadam whose momentum grows over hundreds of steps; in Keras 3 it does at once.
+    """Nadam with TensorFlow 1's `schedule_decay`, by which momentum grows slowly.
 
     momentum(t) = beta_1 * (1 - 0.96**(schedule_decay * t) / 2)
     product *= momentum(t)
@@ -187,11 +190,11 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
           + momentum(t + 1) * mean / (1 - product * momentum(t + 1))
     w -= learning_rate * bar / (√(square / (1 - beta_2**t)) + epsilon)
 
-    Keras 3 has a `schedule_decay` of 1. The formula is that of `optimizer_v2/nadam.py`
-    in 1.15.5. Rows of a sparse gradient g are summed first: all rows then move, where
-    1.15.5 moved those that were looked up.
+    In Keras 3 the `schedule_decay` is always 1. The formula is that of
+    `optimizer_v2/nadam.py` in 1.15.5. Rows of a sparse gradient g are summed first: all
+    rows then change, while 1.15.5 changed only the rows that were looked up.
 
-    `keras.optimizers.Nadam` takes no `schedule_decay`.
+    `keras.optimizers.Nadam` has no argument `schedule_decay`.
 
     Args:
         learning_rate: float, or a schedule of Keras.
@@ -199,7 +202,7 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
         beta_2: float, the decay of the mean square.
         epsilon: float, added to the root.
         schedule_decay: float, how fast the momentum grows towards beta_1.
-        **kwargs: of `RowsSummed` and `keras.optimizers.Optimizer`.
+        **kwargs: those of `RowsSummed` and `keras.optimizers.Optimizer`.
     """
 
     def __init__(
@@ -216,17 +219,17 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
         self.schedule_decay = schedule_decay
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         names = ["momentum", "velocity"]
         self.means, self.squares = self.add_optimizer_variables(variables, names)
-        # Replicas take the same steps: one product is that of all.
+        # All replicas take the same steps, so one product serves all of them.
         kind = {"dtype": variables[0].dtype, "aggregation": "only_first_replica"}
         self.product = self.add_variable((), "ones", name="momentum_cache", **kind)
 
     def momentum(self, step):
-        """The momentum of a step, the first of which is 1, in the product's dtype."""
+        """The momentum at a step, counted from 1, in the dtype of `product`."""
         dtype = self.product.dtype
         power = self.schedule_decay * tf.cast(step, dtype)
         return self.beta_1 * (1 - 0.5 * tf.pow(tf.constant(0.96, dtype), power))
@@ -234,7 +237,7 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
     def apply(self, grads, trainable_variables=None):
         before = tf.identity(self.iterations)
         super().apply(grads, trainable_variables)
-        if self.built:  # without any gradient given there is no step
+        if self.built:  # no step is taken without a gradient
             # A step that only accumulates gradients does not count.
             now = tf.identity(self.iterations)
             factor = tf.where(now > before, self.momentum(now), 1)
@@ -261,14 +264,14 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
 
 
 def rows_summed(kind):
-    """A class of optimizers, by which rows of sparse gradients are clipped and summed.
+    """Derives an optimizer class that clips and sums the rows of sparse gradients.
 
     Args:
         kind: a class of optimizers, such as `keras.optimizers.Adam`.
 
     Returns:
-        A class "AdamRowsSummed", of `RowsSummed` and `kind`, which files can name; the
-        class itself where it is of `RowsSummed`.
+        A class "AdamRowsSummed", derived from `RowsSummed` and `kind`, registered for
+        saved files; or `kind`, if it is derived from `RowsSummed` already.
     """
     if issubclass(kind, RowsSummed):
         return kind
@@ -279,15 +282,15 @@ def rows_summed(kind):
 
 @register
 class DecayingAdam(RowsSummed, keras.optimizers.Adam):
-    """Adam whose rate is divided by 1 + decay * step, whoever sets the rate.
+    """Adam that divides its learning rate by 1 + decay * step, also a rate set later.
 
-    As `_decayed_lr` of `optimizer_v2.py` has it in 1.15.5. Rows of a sparse gradient
-    are summed first, and all rows move, as in `optimizer_v2/adam.py`.
+    The same as `_decayed_lr` of `optimizer_v2.py` in 1.15.5. Rows of a sparse gradient
+    are summed first, and all rows change, as in `optimizer_v2/adam.py`.
 
     Args:
-        learning_rate: float; a callback may set another.
-        decay: float; the first step is 0.
-        **kwargs: of `RowsSummed` and `keras.optimizers.Adam`.
+        learning_rate: float; a callback may change it.
+        decay: float, the decay; steps are counted from 0.
+        **kwargs: those of `RowsSummed` and `keras.optimizers.Adam`.
     """
 
     def __init__(self, learning_rate=0.001, decay=0.0, **kwargs):
@@ -334,25 +337,24 @@ SLOTS = {
 
 
 def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hyper):
-    """An optimizer from the arguments that tf.keras of TensorFlow 1 took.
+    """Makes a Keras 3 optimizer from the arguments of TensorFlow 1's tf.keras.
 
     Args:
         optimizer: its name, such as "Adam".
         lr: another name of `learning_rate`, which Ftrl accepted and ignored.
         decay: the rate is divided by 1 + decay * step; Nadam ignores it.
-        epsilon: the default where it is None or 0, as it was.
+        epsilon: float; None or 0 is the default, as in TensorFlow 1.
         kinds: {name: class}; `ROWS_SUMMED` for a model with an Embedding.
         **hyper: the other arguments; a `learning_rate` may be the configuration of a
             schedule.
 
     Returns:
-        An optimizer of Keras 3, whose betas are float32 as they were: 1 - 0.999 is then
-        1.3e-5 less.
+        A Keras 3 optimizer, whose betas are rounded to float32 as in TensorFlow 1: 1 -
+        0.999 is then smaller by the factor 1 - 1.3e-5.
 
     Raises:
-        ValueError: there is no such optimizer, or argument of it; a negative `lr`,
-            `decay` or limit; a limit of 0, unless rows are summed; `decay` beside a
-            schedule.
+        ValueError: an unknown optimizer or argument; a negative `lr`, `decay` or limit;
+            a limit of 0, unless rows are summed; `decay` together with a schedule.
     """
     if optimizer not in kinds:
         raise ValueError(f"no optimizer {optimizer!r}: one of {', '.join(kinds)}")
@@ -375,7 +377,7 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
             raise ValueError("decay= divides no schedule here: let the schedule do it")
         rate = float(made.learning_rate)
         schedule = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
-        # Not set on the one that is there: its model could not be exported.
+        # A new optimizer: if the schedule is assigned, the model cannot be exported.
         made = kinds[optimizer](**{**hyper, "learning_rate": schedule})
     for name in ROUNDED:
         if isinstance(getattr(made, name, None), float):
@@ -384,7 +386,7 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
 
 
 def line(start, optimizer):
-    """A compiled dense layer, whose weights are `start`."""
+    """A compiled model of one dense layer, with the weights `start`."""
     features, units = start[0].shape
     layer = keras.layers.Dense(units, name="line")
     model = keras.Sequential([keras.Input([features]), layer])
@@ -395,7 +397,7 @@ def line(start, optimizer):
 
 
 def slots(model):
-    """{slot in TensorFlow 1: list of its variables, one for each weight}."""
+    """The optimizer's slots, {name in TensorFlow 1: list, one variable per weight}."""
     optimizer = model.optimizer
     by_name = {v.path.rpartition("/")[2]: v for v in optimizer.variables}
     found = {}
@@ -409,7 +411,7 @@ def slots(model):
 
 
 def state(model):
-    """{name: value} of the weights, their slots and the step, by their old names."""
+    """The weights, their slots and the step as {name in TensorFlow 1: value}."""
     values = {"iterations": model.optimizer.iterations.numpy()}
     for i, weight in enumerate(model.trainable_weights):
         values[weight.name] = weight.numpy()
@@ -419,9 +421,9 @@ def state(model):
 
 
 def states(model, data, stops):
-    """Fits the model, all rows in a batch; its state at each of `stops`.
+    """Fits the model on all rows per step, and returns its state at each of `stops`.
 
-    One epoch of many steps: an epoch of a step takes 20 ms, a step 1 ms.
+    Runs one epoch of many steps: an epoch of one step takes 20 ms, a step 1 ms.
     """
     batches = tf.data.Dataset.from_tensors(tuple(data)).repeat()
     history, done = {}, 0
@@ -433,7 +435,7 @@ def states(model, data, stops):
 
 
 def fit_whole(model, data, epochs, *callbacks):
-    """Fits the model, all rows in a batch; the history."""
+    """Fits the model with all rows in one batch, and returns the history."""
     return model.fit(
         *data,
         batch_size=len(data[0]),
@@ -445,7 +447,7 @@ def fit_whole(model, data, epochs, *callbacks):
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers."""
+    """Fits a line with the optimizer of a given name."""
     model = line(start, legacy(optimizer, **hyper))
     return states(model, data, stops)
 
@@ -476,7 +478,7 @@ def fit_at_rates(data, start, rates, momentum=0.0):
 
 
 def rate_by_epoch(data, start, halve_every, epochs):
-    """Halves the learning rate every few epochs, by a callback."""
+    """Halves the learning rate every few epochs with `LearningRateScheduler`."""
 
     def schedule(epoch, rate):
         return rate / 2 if epoch and epoch % halve_every == 0 else rate
@@ -488,7 +490,7 @@ def rate_by_epoch(data, start, halve_every, epochs):
 
 
 def reduce_on_plateau(data, start, rate, epochs, **plateau):
-    """Reduces the learning rate if the loss stops falling, by a callback."""
+    """Reduces the learning rate when the loss stops falling: `ReduceLROnPlateau`."""
     model = line(start, keras.optimizers.SGD(rate))
     callback = keras.callbacks.ReduceLROnPlateau(monitor="loss", **plateau)
     history = fit_whole(model, data, epochs, callback)
@@ -496,7 +498,7 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves, by a callback, a learning rate that also decays with every step."""
+    """Halves by a callback a learning rate that also decays with every step."""
 
     def schedule(epoch, rate):
         return rate / 2 if epoch and epoch % halve_every == 0 else rate
@@ -509,16 +511,16 @@ def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
 
 
 def fit_from_step(data, start, step, rate, decay, stops):
-    """Fits a line by Adam from a step count other than 0."""
+    """Fits a line with Adam, whose step count starts at a given number."""
     model = line(start, legacy("Adam", learning_rate=rate, decay=decay))
     model.optimizer.iterations.assign(step)
     return states(model, data, stops)
 
 
 def rebuild(data, start, optimizer, config, stops):
-    """Fits a line by an optimizer that is made from its configuration."""
+    """Fits a line with an optimizer that is rebuilt from its configuration."""
     config = dict(config)
-    if optimizer == "Adagrad":  # as Keras 2.2 had it
+    if optimizer == "Adagrad":  # the default of Keras 2.2
         config.setdefault("initial_accumulator_value", 0.0)
     model = line(start, legacy(optimizer, **config))
     return states(model, data, stops)
@@ -527,8 +529,8 @@ def rebuild(data, start, optimizer, config, stops):
 def resume(data, start, saved, stops):
     """Continues training with Adam's state from `optimizer.get_weights()`.
 
-    TensorFlow 1's list has the step, then slot by slot. Keras 3's list also has the
-    rate, and then weight by weight.
+    TensorFlow 1's list has the step, then the variables slot by slot. Keras 3's list
+    has the step and the learning rate, then the variables weight by weight.
     """
     # --- build
     model = line(start, legacy("Adam"))
@@ -558,9 +560,9 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def apply_gradients(data, start, rate, clipnorm, steps):
-    """Computes gradients itself and applies them, without the optimizer's clipping.
+    """Computes gradients in user code and applies them, without clipping.
 
-    Keras 3 clips in `apply_gradients`, so that `clipnorm` is left out.
+    Keras 3 clips in `apply_gradients`: leave `clipnorm` out.
     """
     # --- build
     model = line(start, keras.optimizers.SGD(rate))
@@ -582,7 +584,7 @@ def apply_gradients(data, start, rate, clipnorm, steps):
 
 
 def train_by_function(data, start, optimizer, hyper, steps):
-    """Trains by a custom training function, without `compile`."""
+    """Trains with a custom loss and training function, without `fit`."""
     # --- build
     model = line(start, legacy(optimizer, **hyper))
     weights = model.trainable_weights
@@ -604,7 +606,7 @@ def train_by_function(data, start, optimizer, hyper, steps):
 
 @register
 class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
-    """Momentum, and weights that shrink apart from the loss.
+    """Momentum with decoupled weight decay.
 
     mean = momentum * mean + g
     w -= learning_rate * (mean + shrink * w)
@@ -615,7 +617,7 @@ class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
         learning_rate: float, or a schedule of Keras.
         momentum: float, the decay of the mean.
         shrink: float, the weight of the variable itself.
-        **kwargs: of `RowsSummed` and `keras.optimizers.Optimizer`.
+        **kwargs: those of `RowsSummed` and `keras.optimizers.Optimizer`.
     """
 
     def __init__(self, learning_rate, momentum, shrink, **kwargs):
@@ -623,7 +625,7 @@ class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
         self.momentum, self.shrink = momentum, shrink
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         self.means = self.add_optimizer_variables(variables, "mean")
@@ -640,16 +642,16 @@ class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
 
 
 def own_optimizer(data, start, rate, momentum, shrink, stops):
-    """Fits a line by a custom optimizer: momentum with weight decay."""
+    """Fits a line with a custom optimizer: momentum with decoupled weight decay."""
     model = line(start, DecayedMomentum(rate, momentum, shrink))
     return states(model, data, stops)
 
 
 def fit_by_tf_train(data, start, rate, steps):
-    """Compiles a model with an optimizer of `tf.train`, which Keras wraps.
+    """Fits a Keras model with `tf.train.AdamOptimizer`.
 
-    Keras 3 wraps no such optimizer. Its own Adam has an epsilon of 1e-7, that of
-    `tf.train` 1e-8: pass 1e-8.
+    Keras 3 does not accept such an optimizer. Its own Adam has an epsilon of 1e-7, Adam
+    of `tf.train` 1e-8: pass 1e-8.
     """
     model = line(start, legacy("Adam", learning_rate=rate, epsilon=1e-8))
     fit_whole(model, data, steps)

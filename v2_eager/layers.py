@@ -23,7 +23,7 @@ __all__ = [
 
 
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
-    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+    """Makes a stack of dense layers with ReLU, named `dense`, `dense_1`, ….
 
     Returns a `DenseLayers`; see the class.
     """
@@ -31,19 +31,20 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
 
 
 class DenseLayers(tf.Module):
-    """Dense layers, ReLU between them, under the names that TensorFlow 1 counted.
+    """A stack of dense layers with ReLU: returns (outputs, L2 penalty).
 
     A call takes [..., features] floats. It returns [..., units[-1]], without an
     activation after the last layer, and the penalty, a scalar.
 
     Args:
         units: list of the layers' sizes.
-        use_bias: whether the layers have one.
+        use_bias: whether the layers add a bias.
         scale: weight of an l2 penalty on the kernels, or None.
         name: scope of the variables `dense/kernel`, `dense/bias`, `dense_1/kernel`, …
 
     Raises:
-        ValueError: in a call: no rank of 2 or more, or unknown features.
+        ValueError: in a call: the rank is below 2, or the number of features is
+            unknown.
     """
 
     def __init__(self, units, use_bias, scale, name):
@@ -51,7 +52,8 @@ class DenseLayers(tf.Module):
         self.scale = scale
         self.layers = []
         for i, size in enumerate(units):
-            # What TensorFlow 1 counted is spelled out here, and cannot shift.
+            # TensorFlow 1 counted these names. Here they are explicit, and cannot
+            # shift.
             path = f"{name}/dense_{i}" if i else f"{name}/dense"
             activation = tf.nn.relu if i < len(units) - 1 else None
             self.layers.append(dense(path, size, activation, use_bias, seed=i))
@@ -68,21 +70,21 @@ class DenseLayers(tf.Module):
 
 
 class Layer(tf.Module):
-    """What most of `tf.layers` are: a function of kernels, a bias, an activation.
+    """A layer: a function of its input and kernels, a bias and an activation.
 
     The first call makes the variables, as their shapes depend on its input's channels.
 
-    It is no `keras.layers.Layer`, whose variables no `tf.Module` finds.
+    It is not a `keras.layers.Layer`: a `tf.Module` does not find variables of those.
 
     Args:
         path: scope of the variables.
-        rank: of the input, batch and channels included; None is 2 or more.
-        function: of the input and the kernels.
+        rank: rank of the input, batch and channels included; None is 2 or more.
+        function: function of the input and the kernels.
         shapes: {name of a kernel: function from channels to its shape}.
         units: size of the output and of the bias.
         activation: function, or None.
-        use_bias: whether there is one.
-        seed: of the first kernel; the second has the next.
+        use_bias: whether to add a bias.
+        seed: seed of the first kernel; that of the second is larger by 1.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class Layer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernels is not None
 
     def __call__(self, x):
@@ -130,7 +132,7 @@ def check_rank(x, rank):
 
 
 def dense(path, units, activation=None, use_bias=True, seed=1):
-    def product(x, kernel):  # with the last axis of x; of a matrix it is tf.matmul
+    def product(x, kernel):  # over the last axis of x; for a matrix it is tf.matmul
         return tf.tensordot(x, kernel, 1)
 
     shapes = {"kernel": lambda channels: [channels, units]}
@@ -144,7 +146,7 @@ def convolution(path, function, size, filters, activation=None, use_bias=True):
 
 
 def channels(x):
-    """The size of the last axis, which the shape of a kernel needs."""
+    """The size of the last axis; the shape of a kernel depends on it."""
     if x.shape[-1] is None:
         raise ValueError("the last dimension, that of the channels, must be defined")
     return x.shape[-1]
@@ -152,7 +154,7 @@ def channels(x):
 
 def glorot_uniform(shape, seed, dtype, name):
     draw = initializers.glorot_uniform(seed)
-    with tf.name_scope(""):  # an outer scope is no part of the name
+    with tf.name_scope(""):  # no outer scope in the name
         return tf.Variable(lambda: draw(shape, dtype), name=name)
 
 
@@ -162,7 +164,7 @@ def zeros(size, dtype, path):
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
-    """Makes a convolution over time.
+    """Makes a 1-D convolution over time.
 
     Returns a `Layer`; see the class.
     """
@@ -184,7 +186,7 @@ def make_conv2d(
     use_bias=True,
     name="conv2d",
 ):
-    """Makes a convolution over images.
+    """Makes a 2-D convolution over images.
 
     Returns a `Layer`; see the class.
 
@@ -204,7 +206,7 @@ def make_conv2d(
 def make_conv2d_transpose(
     filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
 ):
-    """Makes a transposed convolution, which enlarges images.
+    """Makes a transposed 2-D convolution, which enlarges images.
 
     Returns a `Layer`; see the class.
 
@@ -218,7 +220,8 @@ def make_conv2d_transpose(
     def convolve(x, kernel):
         return conv2d_transpose(x, kernel, strides, padding)
 
-    # [height, width, filters, channels]: the kernel of the convolution that it undoes.
+    # [height, width, filters, channels]: the kernel of the convolution that it
+    # transposes.
     shapes = {"kernel": lambda channels: [*pair(size), filters, channels]}
     return Layer(name, 4, convolve, shapes, filters)
 
@@ -226,7 +229,7 @@ def make_conv2d_transpose(
 def make_separable_conv2d(
     filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
 ):
-    """Makes a convolution of every channel on its own, and one that mixes them.
+    """Makes a separable 2-D convolution: depthwise, then pointwise.
 
     Returns a `Layer`; see the class.
 
@@ -248,7 +251,7 @@ def make_separable_conv2d(
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
-    """Pools images by the maximum and by the average, and flattens the first."""
+    """Pools images by maximum and by average, and flattens the maxima."""
     padding = checked(padding.upper())
     maxima = tf.nn.max_pool2d(x, size, strides, padding)
     averages = tf.nn.avg_pool2d(x, size, strides, padding)
@@ -256,14 +259,14 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 
 
 def flatten(x):
-    """[batch, ...] as [batch, features], whose number is known if the sizes are."""
+    """Flattens [batch, ...] to [batch, features]; known sizes stay known."""
     if x.shape[1:].is_fully_defined():
         return tf.reshape(x, [-1, math.prod(x.shape[1:])])
     return tf.reshape(x, [tf.shape(x)[0], -1])
 
 
 def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
-    """Sets a share of the elements to zero in training, and scales the others up."""
+    """Applies dropout in training: zeroes random elements, and scales up the others."""
     # --- build
     tf.random.set_seed(7)
     x = tf.constant(x)
@@ -277,7 +280,7 @@ def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number.
+    """Makes an embedding: a table of vectors that are looked up by id.
 
     Returns an `Embedding`; see the class.
     """
@@ -298,7 +301,7 @@ class Embedding(tf.Module):
     def __init__(self, classes, size, name):
         super().__init__()
         table = tf.random.normal([classes, size], stddev=0.125, seed=1)
-        with tf.name_scope(""):  # an outer scope is no part of the name
+        with tf.name_scope(""):  # no outer scope in the name
             self.table = tf.Variable(table, name=f"{name}/table")
 
     def __call__(self, ids):
@@ -308,7 +311,7 @@ class Embedding(tf.Module):
 def make_batch_norm(
     momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
 ):
-    """Makes batch normalization, with its updates remembered or forgotten.
+    """Makes batch normalization, with or without updates of its moving statistics.
 
     Returns a `batch_norms.BatchNorm`; see the class.
     """
@@ -319,7 +322,7 @@ def make_batch_norm(
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
-    """Makes layer normalization, over all axes of an example and not just the last.
+    """Makes layer normalization over all axes of an example, not only the last one.
 
     Returns a `norms.LayerNorm`; see the class.
     """
@@ -338,9 +341,9 @@ def train(images, labels, steps, rate=0.125, update=True):
 
 
 def train_in_one_call(images, labels, steps, rate=0.125, update=True):
-    """As `train`, with the loop in the graph as well: Python sees the end only.
+    """Trains like `train`, with the whole loop in one call of a `tf.function`.
 
-    It pays where steps are short, since Python's share of a step is saved.
+    It is faster if steps are short, because Python does not run between them.
     """
     network, minimize = _network(images, labels, rate, update)
 
@@ -356,7 +359,7 @@ def train_in_one_call(images, labels, steps, rate=0.125, update=True):
 
 
 def _network(images, labels, rate, update):
-    """A network, and a function that takes a step and returns the loss before it."""
+    """Makes a network, and a function that takes a step and returns the loss."""
     tf.random.set_seed(7)
     x, y = tf.constant(images), tf.constant(labels)
     network = Network(update)

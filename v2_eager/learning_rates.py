@@ -1,13 +1,13 @@
 """`tf.train.exponential_decay`, `polynomial_decay`, … → functions of the step.
 
-What is left to `v2_eager.numerics.schedules` is documented there.
+Formulas in `v2_eager.numerics.schedules` are documented there.
 """
 
 import tensorflow as tf
 
 from v2_eager.numerics import optimizers, schedules
 
-keras = tf.keras.optimizers.schedules  # of the same bits
+keras = tf.keras.optimizers.schedules  # with the same bits
 
 __all__ = [
     "exponential_decay",
@@ -25,18 +25,18 @@ __all__ = [
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by `decay_rate` every `decay_steps` steps."""
+    """Multiplies the learning rate by `decay_rate` every `decay_steps` steps."""
     rate = tf.convert_to_tensor(learning_rate)
     periods = tf.cast(global_step, rate.dtype) / tf.cast(decay_steps, rate.dtype)
     periods = tf.floor(periods) if staircase else periods
-    # Keras' ExponentialDecay, which also refuses to decay in no steps at all.
+    # The formula of Keras' ExponentialDecay, which refuses a `decay_steps` of 0.
     return rate * tf.pow(tf.cast(decay_rate, rate.dtype), periods)
 
 
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps."""
+    """Multiplies the learning rate by exp(-decay_rate) every `decay_steps` steps."""
     return schedules.natural_exp_decay(
         learning_rate, global_step, decay_steps, decay_rate, staircase
     )
@@ -45,7 +45,7 @@ def natural_exp_decay(
 def inverse_time_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Divides the rate by 1 + decay_rate * global_step / decay_steps.
+    """Divides the learning rate by 1 + decay_rate * global_step / decay_steps.
 
     Raises:
         ValueError: `decay_steps` of 0 (a rate of 0 in TensorFlow 1).
@@ -62,12 +62,12 @@ def polynomial_decay(
     power=1.0,
     cycle=False,
 ):
-    """Lets the rate fall to `end_learning_rate` by a power of the steps that are left.
+    """Lowers the learning rate to `end_learning_rate` along a polynomial.
 
     Args:
         cycle: whether `decay_steps` is replaced by its first multiple that is not
-            smaller than `global_step`, so that the rate rises again and again; of
-            float32 only in v1.
+            smaller than `global_step`, so that the rate rises again and again; in
+            TensorFlow 1 for float32 only.
 
     Raises:
         ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
@@ -79,10 +79,11 @@ def polynomial_decay(
 
 
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
-    """Lets the rate fall to `alpha` of itself along half a cosine wave.
+    """Lowers the learning rate to `alpha` times itself along half a cosine wave.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
+        learning_rate: the initial rate, a float number or tensor; TensorFlow 1 accepted
+            float32 only.
 
     Raises:
         ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
@@ -93,10 +94,11 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
 ):
-    """Repeats `cosine_decay`, each period longer and lower than the one before.
+    """Repeats `cosine_decay`: a period is `t_mul` times as long, `m_mul` as high.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
+        learning_rate: the initial rate, a float number or tensor; TensorFlow 1 accepted
+            float32 only.
 
     Raises:
         ValueError: `first_decay_steps` of 0 (NaN in TensorFlow 1).
@@ -110,24 +112,25 @@ def cosine_decay_restarts(
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
 ):
-    """Multiplies a straight line and a cosine wave."""
+    """Lowers the learning rate along a straight line times a cosine wave."""
     return schedules.linear_cosine_decay(
         learning_rate, global_step, decay_steps, num_periods, alpha, beta
     )
 
 
 def piecewise_constant(x, boundaries, values):
-    """Chooses values[i] for the i that says how many boundaries `x` is beyond.
+    """Returns values[i], where i is the number of boundaries below `x`.
 
     Args:
-        x: scalar tensor or number, such as the global step; today of any shape.
+        x: scalar tensor or number, such as the global step; in TensorFlow 2 of any
+            shape.
 
     Raises:
-        ValueError: there is not one value more than there are boundaries, or values are
-            of several dtypes.
-        tf.errors.InvalidArgumentError: boundaries fall around `x`.
-        TypeError: float boundaries of an integer `x` (ValueError in TensorFlow 1, which
-            refused integer boundaries of a float `x`, too).
+        ValueError: the values are not one more than the boundaries, or have different
+            dtypes.
+        tf.errors.InvalidArgumentError: boundaries decrease around `x`.
+        TypeError: float boundaries for an integer `x` (ValueError in TensorFlow 1,
+            which also refused integer boundaries for a float `x`).
     """
     if len(values) != len(boundaries) + 1:
         raise ValueError("The length of boundaries should be 1 less than of values")
@@ -141,7 +144,7 @@ def piecewise_constant(x, boundaries, values):
 
 
 def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_step=0):
-    """Minimizes x * x by gradient descent with an exponential, staircase schedule."""
+    """Minimizes x * x by gradient descent with a staircase exponential decay."""
     # --- build
     x = tf.Variable(start)
     global_step = tf.Variable(first_step, trainable=False, dtype=tf.int64)
@@ -149,7 +152,7 @@ def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_st
     # --- step
     @tf.function
     def step():
-        # Called in the step: before it, it would be computed once, and never fall.
+        # Called in the step: outside, the rate would be computed once, and never fall.
         rate = exponential_decay(
             learning_rate, global_step, decay_steps, decay_rate, staircase=True
         )

@@ -26,14 +26,14 @@ _FAILED = "Cholesky decomposition was not successful. The input might not be val
 
 
 def bilinear_scores(queries, keys, weights):
-    """Scores each key for each query: queries times weights times keys, transposed."""
-    # Of a matrix for all in the batch tensordot makes one large product.
+    """Bilinear attention scores: queries @ weights @ transposed keys."""
+    # The batch shares one matrix, so tensordot computes one large product.
     projected = tf.tensordot(queries, weights, axes=[[2], [0]])
     return tf.matmul(projected, keys, transpose_b=True)
 
 
 def mirror_triangle(x):
-    """Makes matrices symmetric from what is on and below their diagonals."""
+    """Makes matrices symmetric from their lower triangles; computes their traces."""
     lower = tf.linalg.band_part(x, -1, 0)
     both = lower + tf.linalg.matrix_transpose(lower)
     both = tf.linalg.set_diag(both, tf.linalg.diag_part(x))
@@ -41,11 +41,11 @@ def mirror_triangle(x):
 
 
 def diagonals(x, offset=1):
-    """Makes diagonals of a matrix in the three ways that there are."""
+    """Builds diagonal tensors and matrices, also with values above the diagonal."""
     tensor = tf.linalg.tensor_diag(x)
     rows = tf.linalg.diag(x)
     # --- above
-    # k=offset makes it, too, but its gradient fails where n is unknown in a trace.
+    # k=offset does the same, but its gradient fails if n is unknown in a trace.
     above = tf.pad(rows, [[0, 0], [0, offset], [offset, 0]])
     return {
         "tensor": tensor,
@@ -56,7 +56,7 @@ def diagonals(x, offset=1):
 
 
 def surface_normals(corners):
-    """Gives the unit normals and the areas of triangles."""
+    """Computes the unit normals and the areas of triangles."""
     first, second, third = tf.unstack(corners, 3, axis=-2)
     normals = tf.linalg.cross(second - first, third - first)
     lengths = tf.norm(normals, axis=-1, keepdims=True)
@@ -64,7 +64,7 @@ def surface_normals(corners):
 
 
 def norm(x, kind):
-    """Measures matrices."""
+    """Computes norms of matrices: Frobenius, spectral, or by columns or rows."""
     if kind == "all":
         return tf.norm(x, ord=2)  # not the spectral norm: all of x is one vector
     order = {"frobenius": "fro", "spectral": 2, "columns": 1, "rows": np.inf}[kind]
@@ -72,7 +72,7 @@ def norm(x, kind):
 
 
 def solve(a, b, how):
-    """Solves the linear equations a x = b."""
+    """Solves the linear equations a x = b: by inverse, LU, triangle or Cholesky."""
     if how == "inverse":
         return tf.matmul(tf.linalg.inv(a), b)
     if how == "lu":
@@ -89,19 +89,19 @@ def solve(a, b, how):
 
 
 def least_squares(x, y, l2=0.0, fast=True):
-    """Fits y by x w, with the least sum of squared errors."""
+    """Solves the least squares problem x w = y."""
     solved = tf.linalg.lstsq(x, y, l2_regularizer=l2, fast=fast)
     if not fast:
         return solved
-    # A Cholesky decomposition is inside, and not checked there. Where an answer is not
-    # finite, it is done again and checked: numbers that overflow are no error.
+    # `lstsq` does not check its Cholesky decomposition. If the answer is not finite,
+    # the decomposition is repeated and checked: an overflow alone is no error.
     finite = tf.reduce_all(tf.math.is_finite(solved))
     tf.cond(finite, lambda: finite, lambda: _is_decomposed(x, l2))
     return solved
 
 
 def _is_decomposed(x, l2):
-    """True; raises if the normal equations of x have no Cholesky decomposition."""
+    """Raises if the normal equations of x have no Cholesky decomposition; else True."""
     tall = tf.shape(x)[-2] >= tf.shape(x)[-1]
     products = tf.cond(
         tall,
@@ -114,14 +114,14 @@ def _is_decomposed(x, l2):
 
 
 def whiten(x):
-    """Turns and scales examples: their features become uncorrelated, of variance 1."""
+    """Whitens examples by SVD: features become uncorrelated, with variance 1."""
     centered = x - tf.reduce_mean(x, axis=0)
     # --- decompose
     # The order is s, u, v, and v is not transposed: x is u s v'.
     s, u, v = tf.linalg.svd(centered)
     components = tf.transpose(v)
     # --- signs
-    # Either sign of a direction will do, so one of them is chosen.
+    # Both signs of a direction are valid, so one of them is chosen.
     largest = tf.argmax(tf.abs(components), axis=1)
     signs = tf.sign(tf.gather(components, largest, batch_dims=1))
     # --- scale
@@ -134,20 +134,20 @@ def whiten(x):
 
 
 def inverse_square_root(a):
-    """Gives the symmetric matrices whose squares are the inverses of a."""
+    """Computes the inverse square roots of symmetric matrices."""
     values, vectors = tf.linalg.eigh(a)
     scaled = vectors / tf.sqrt(values)[..., tf.newaxis, :]
     return tf.matmul(scaled, vectors, adjoint_b=True), values
 
 
 def log_determinant(a):
-    """Gives determinants, and the logarithms of those that no float can hold."""
+    """Computes determinants, and their signs and logarithms without overflow."""
     sign, logarithm = tf.linalg.slogdet(a)
     return tf.linalg.det(a), sign, logarithm
 
 
 def normal_log_density(x, mean, scale):
-    """Gives the logarithms of a multivariate normal density."""
+    """Computes the log density of a multivariate normal distribution."""
     residuals, scale = x - mean, tf.convert_to_tensor(scale)
     if scale.shape.rank == 1:
         scaled, deviations = residuals / scale, scale
@@ -162,7 +162,7 @@ def normal_log_density(x, mean, scale):
 
 
 def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
-    """Fits the amplitude and the length scale of a Gaussian process, and predicts."""
+    """Fits amplitude and length scale of a Gaussian process, and predicts with it."""
     # --- parameters
     inputs, targets, new = [tf.constant(a[:, np.newaxis]) for a in (x, y, x_new)]
     amplitude = tf.Variable(0.25, name="log_amplitude", dtype=inputs.dtype)
@@ -207,5 +207,5 @@ def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
 
 
 def _cholesky(a):
-    """Factors a, and raises where 1.15 did: today's kernel answers with NaN."""
+    """Cholesky decomposition that raises as in 1.15; today's kernel returns NaN."""
     return tf.debugging.check_numerics(tf.linalg.cholesky(a), _FAILED)

@@ -1,6 +1,6 @@
 """`tf.losses.…`, `weights`, `Reduction`, the collection → functions, and a list.
 
-What the functions take, return and raise, `v2_eager.numerics.losses` says.
+See `v2_eager.numerics.losses` for arguments, return values and errors.
 """
 
 import tensorflow as tf
@@ -34,7 +34,7 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages |predictions - labels|."""
+    """Averages the absolute difference |predictions - labels|."""
     return numerics.absolute_difference(labels, predictions, weights, reduction)
 
 
@@ -46,38 +46,38 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
 def huber_loss(
     labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the Huber loss: squared/2 near 0, and a line beyond delta."""
+    """Averages the Huber loss: error ** 2 / 2 up to `delta`, linear beyond it."""
     return numerics.huber_loss(labels, predictions, weights, delta, reduction)
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0):
-    """Averages the squared differences between the errors of an example."""
+    """Averages the squared differences between all pairs of errors of an example."""
     return numerics.mean_pairwise_squared_error(labels, predictions, weights)
 
 
 def cosine_distance(
     labels, predictions, axis, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages 1 - labels · predictions, both of unit length already."""
+    """Averages the cosine distance, 1 - labels · predictions, of unit vectors."""
     return numerics.cosine_distance(labels, predictions, axis, weights, reduction)
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1."""
+    """Averages the hinge loss, max(0, 1 - y * logits) with y = 2 * labels - 1."""
     return numerics.hinge_loss(labels, logits, weights, reduction)
 
 
 def log_loss(
     labels, predictions, weights=1.0, epsilon=1e-7, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of probabilities, with epsilon in the logarithm."""
+    """Averages the binary cross-entropy of probabilities, with epsilon in the log."""
     return numerics.log_loss(labels, predictions, weights, epsilon, reduction)
 
 
 def sigmoid_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of independent labels."""
+    """Averages the sigmoid cross-entropy of independent labels and logits."""
     return numerics.sigmoid_cross_entropy(
         labels, logits, weights, label_smoothing, reduction
     )
@@ -86,7 +86,7 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of one-hot labels."""
+    """Averages the softmax cross-entropy of one-hot labels and logits."""
     return numerics.softmax_cross_entropy(
         labels, logits, weights, label_smoothing, reduction
     )
@@ -95,35 +95,35 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers."""
+    """Averages the softmax cross-entropy of integer class labels and logits."""
     return numerics.sparse_softmax_cross_entropy(labels, logits, weights, reduction)
 
 
 def segmentation_loss(labels, logits, class_weights, ignored=255):
     """Averages the cross-entropy of pixels, weighted by class; one label is ignored."""
     kept = labels != ignored
-    # An ignored label is no class: neither `gather` nor the loss takes it.
+    # An ignored label is not a class: `gather` and the loss would refuse it.
     labels = tf.where(kept, labels, 0)
     weights = tf.gather(class_weights, labels) * tf.cast(kept, class_weights.dtype)
     return sparse_softmax_cross_entropy(labels, logits, weights)
 
 
 def softmax_losses(labels, logits, axis=-1):
-    """Computes the cross-entropy of every example, labels being constants."""
+    """Computes the softmax cross-entropy of each example; labels get no gradient."""
     return tf.nn.softmax_cross_entropy_with_logits(
         labels=tf.stop_gradient(labels), logits=logits, axis=axis
     )
 
 
 def weighted_sigmoid_losses(labels, logits, pos_weight):
-    """Computes cross-entropies in which positive labels weigh more, or less."""
+    """Computes sigmoid cross-entropies with a weight for positive labels."""
     return tf.nn.weighted_cross_entropy_with_logits(
         labels=labels, logits=logits, pos_weight=pos_weight
     )
 
 
 def collected_losses(labels, predictions, kernel, scale=0.125):
-    """Adds losses of several kinds in several places, then finds and sums them."""
+    """Collects losses and regularization penalties, and sums them."""
 
     # --- add
     @tf.function
@@ -136,7 +136,7 @@ def collected_losses(labels, predictions, kernel, scale=0.125):
         unused = huber_loss(y, z)
         penalties = [tf.cast(scale * tf.nn.l2_loss(kernel), tf.float32)]
         # --- sum
-        # A dict where losses are asked for by name, a list where they are not.
+        # A dict if losses are read by name, otherwise a list.
         penalty, data = tf.add_n(penalties), tf.add_n(list(losses.values()))
         return {
             "losses": list(losses.values()),

@@ -16,7 +16,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: the mean of d² for pairs, of max(margin - d, 0)² for others."""
+    """Contrastive loss: mean d² of positive, max(margin - d, 0)² of negative pairs."""
     squares = tf.math.squared_difference(embeddings_anchor, embeddings_positive)
     distances = tf.sqrt(tf.reduce_sum(squares, 1))
     labels = tf.cast(labels, distances.dtype)
@@ -25,11 +25,11 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Averages, over pairs, how much nearer a semi-hard other is than a margin."""
+    """Triplet loss with semi-hard negatives, averaged over the positive pairs."""
     squares = squared_distances(embeddings)
     same = same_class(labels, embeddings)
     others = tf.cast(~same, squares.dtype)
-    # [i, j, k]: k is another class than i's, and farther from i than j is.
+    # [i, j, k]: row k has another class than i, and is further from i than j is.
     farther = ~same[:, tf.newaxis] & (
         squares[:, tf.newaxis] > squares[:, :, tf.newaxis]
     )
@@ -42,29 +42,29 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
 
 
 def same_class(labels, rows):
-    """[batch, batch] bool tensor, where two rows have a class in common."""
+    """[batch, batch] bool tensor: whether two rows have the same class."""
     labels, message = tf.convert_to_tensor(labels), "labels must be [batch]"
     if labels.shape.rank not in (1, None):
         raise ValueError(f"{message}, and are {labels.shape}")
-    # Less of them, such as one, would be broadcast.
+    # Fewer labels, such as one, would be broadcast.
     tf.debugging.assert_equal(tf.shape(labels), tf.shape(rows)[:1], message)
     return labels[:, tf.newaxis] == labels
 
 
 def masked(chosen, opposite, values, mask):
-    """The least, or the greatest, of the last dimension where a mask is not 0."""
+    """The minimum or maximum over the last axis of values whose mask is not 0."""
     bound = opposite(values, -1, keepdims=True)
     shifted = (values - bound) * tf.cast(mask, values.dtype)
     return chosen(shifted, -1) + tf.squeeze(bound, -1)
 
 
 def pairs_of(same, dtype):
-    """1 where two rows of a class meet, but none with itself."""
+    """1 for each pair of different rows of one class, 0 elsewhere."""
     return tf.cast(same, dtype) - tf.eye(tf.shape(same)[0], dtype=dtype)
 
 
 def squared_distances(embeddings):
-    """[batch, batch] tensor of the squared distances of rows, exactly 0 from itself."""
+    """[batch, batch] squared distances of rows, exactly 0 on the diagonal."""
     squares = tf.square(embeddings)
     rows = tf.reduce_sum(squares, 1, keepdims=True)
     columns = tf.reduce_sum(tf.transpose(squares), 0, keepdims=True)
@@ -75,7 +75,7 @@ def squared_distances(embeddings):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
-    """Averages the cross-entropy of which rows are pairs, and adds a penalty."""
+    """N-pairs loss: cross-entropy of anchor-positive products, plus an L2 penalty."""
     penalties = [
         tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
         for embeddings in (embeddings_anchor, embeddings_positive)
@@ -89,14 +89,14 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """Averages squares, over pairs, of the distance and of how near all others are."""
+    """Lifted structured loss: each positive pair against all negatives of both rows."""
     squares = squared_distances(embeddings)
     apart = tf.cast(squares > 0, squares.dtype)
-    distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # a gradient at 0
+    distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # finite gradient at 0
     same = same_class(labels, embeddings)
     others = tf.cast(~same, distances.dtype)
     near = margin - distances
-    # The log of a sum of exponentials, less the greatest: it does not overflow.
+    # The log of a sum of exponentials, shifted by the largest: no overflow.
     greatest = masked(tf.reduce_max, tf.reduce_min, near, others)
     greatest = tf.maximum(greatest[:, tf.newaxis], greatest)
     exponentials = tf.exp(near[:, tf.newaxis] - greatest[:, :, tf.newaxis])
@@ -108,7 +108,7 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
 
 
 def train_embeddings(x, labels, kernel, steps, rate):
-    """Trains embeddings of unit length by the loss of semi-hard triplets."""
+    """Trains embeddings of unit length with the semi-hard triplet loss."""
     # --- loss
     weights = tf.Variable(kernel, name="kernel")
     optimizer = optimizers.Adam(rate).create_slots([weights])
@@ -129,7 +129,7 @@ def train_embeddings(x, labels, kernel, steps, rate):
 
 
 def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
-    """Trains embeddings by how far they are from the centers of their classes."""
+    """Trains embeddings with the center loss: squared distances to class centers."""
     # --- loss
     weights = tf.Variable(kernel, name="kernel")
     zeros = np.zeros([classes, kernel.shape[1]], kernel.dtype)

@@ -33,7 +33,7 @@ def results_of(measures):
 
 
 def _stream(measures, batches, update=None, result=None, fixed=False):
-    """Feeds batches to metrics; their values at first and after each of the batches."""
+    """Feeds batches to metrics; returns their values before and after each batch."""
     rows = [len(a) if fixed else None for a in batches[0]]
     shapes = [[n, *a.shape[1:]] for n, a in zip(rows, batches[0])]
     specs = [tf.TensorSpec(s, a.dtype) for a, s in zip(batches[0], shapes)]
@@ -50,7 +50,7 @@ def _stream(measures, batches, update=None, result=None, fixed=False):
 
 
 def averages(batches):
-    """Streams the mean of all values, and that of every element apart."""
+    """Streams the mean of all values, and the mean of each element."""
     # --- metrics
     shape = batches[0][0].shape
     measures = {"mean": metrics.Mean(), "mean_tensor": metrics.MeanTensor(shape)}
@@ -59,7 +59,7 @@ def averages(batches):
 
 
 def regression(batches, threshold=0.5):
-    """Streams errors: absolute, squared, relative, by angle, and how many are small."""
+    """Streams regression metrics: absolute, squared, relative error and others."""
     # --- metrics
     below = metrics.PercentageBelow(threshold)
     relative = metrics.MeanRelativeError()
@@ -110,7 +110,7 @@ def curves(
     target=0.75,
     method="careful_interpolation",
 ):
-    """Streams areas under curves, and what holds at some points of them.
+    """Streams AUC of ROC and precision-recall curves, and metrics at thresholds.
 
     Raises:
         tf.errors.InvalidArgumentError: scores outside [0, 1].
@@ -131,7 +131,7 @@ def curves(
 
 
 def classes(batches, num_classes):
-    """Streams intersection over union and accuracy, class by class, then averaged."""
+    """Streams mean intersection over union and mean per-class accuracy."""
     # --- metrics
     measures = {
         "iou": metrics.MeanIoU(num_classes),
@@ -142,7 +142,7 @@ def classes(batches, num_classes):
 
 
 def top_k(batches, k, class_id=None):
-    """Streams how many of the k highest scores are right, and how many are found."""
+    """Streams precision, recall and average precision of the k highest scores."""
     # --- metrics
     measures = {
         "precision": metrics.PrecisionAtK(k, class_id),
@@ -154,7 +154,7 @@ def top_k(batches, k, class_id=None):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a custom metric: the mean of all classes' F1."""
+    """Streams a custom metric, macro F1: the mean of the F1 scores of all classes."""
     # --- metrics
     metric = MeanF1(num_classes)
     # --- run
@@ -162,7 +162,7 @@ def mean_f1(batches, num_classes):
 
 
 class MeanF1(metrics.Metric):
-    """The mean of all classes' F1, and the confusion matrix that it is computed from.
+    """Macro F1: the mean of the F1 scores of all classes, and the confusion matrix.
 
     Args:
         num_classes: number of classes; labels and predictions, [n] ints, are below it.
@@ -187,7 +187,7 @@ class MeanF1(metrics.Metric):
 
 
 def evaluate(x, labels, kernel, batch_size):
-    """Evaluates a linear classifier, batch by batch, until the data ends."""
+    """Evaluates a linear classifier with streaming metrics over all batches."""
     # --- build
     data = tf.data.Dataset.from_tensor_slices((x, labels)).batch(batch_size)
     # --- metrics
@@ -212,7 +212,7 @@ def evaluate(x, labels, kernel, batch_size):
 
 
 def report_epochs(epochs):
-    """Reports accuracy of every epoch, and of all so far."""
+    """Reports the accuracy of each epoch, and of all epochs so far."""
     # --- metrics
     epoch, run = metrics.Accuracy(), metrics.Accuracy()
 
@@ -232,7 +232,7 @@ def report_epochs(epochs):
 
 
 def mean_of_batches(batches):
-    """Averages the accuracies of batches, beside the accuracy of all examples."""
+    """Computes the mean of batch accuracies, and the accuracy of all examples."""
     # --- metrics
     streamed = metrics.Mean()
 
@@ -254,7 +254,7 @@ def mean_of_batches(batches):
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype="float32"
 ):
-    """Counts, or weighs, how often a class (row) was taken for another (column)."""
+    """Counts the predictions (columns) for each label (row), optionally weighted."""
     # The fourth argument, once the dtype, is the weights now.
     return tf.math.confusion_matrix(
         labels, predictions, num_classes, weights, tf.as_dtype(dtype)
@@ -262,5 +262,5 @@ def confusion_matrix(
 
 
 def in_top_k(predictions, targets, k):
-    """Tells for each row whether the score of its class is among the k highest."""
+    """Returns for each row whether the target's score is among the k highest."""
     return tf.math.in_top_k(targets, predictions, k)

@@ -30,7 +30,7 @@ def as_arrays(tensors):
 
 
 def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
-    """Trains by an optimizer that scales its loss, with automatic mixed precision."""
+    """Trains with automatic mixed precision: the optimizer scales the loss."""
     # --- scale
     if isinstance(loss_scale, numbers.Real):
         manager = optimizers.FixedLossScale(loss_scale)
@@ -52,7 +52,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     @tf.function
     def step():
         value, pairs = optimizer.differentiate(loss, variables.values())
-        if clip is not None:  # the gradients are without the scale
+        if clip is not None:  # the gradients are unscaled
             gradients, weights = zip(*pairs)
             pairs = zip(tf.clip_by_global_norm(gradients, clip)[0], weights)
         optimizer.apply_gradients(pairs, global_step)
@@ -75,7 +75,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
 
 
 def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
-    """Trains with weights that are stored in float32 and read in a narrower dtype."""
+    """Trains with float32 weights that are cast to a narrower dtype when read."""
     # --- network
     variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
     inputs, targets = tf.cast(x, dtype), tf.constant(y)
@@ -116,7 +116,7 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
 
 
 def recompute_gradients(x, start):
-    """Computes two layers again when they are differentiated, and counts how often."""
+    """Recomputes two layers in the backward pass, and counts how often they run."""
     # --- layers
     variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
     runs = tf.Variable(0, trainable=False)
@@ -151,7 +151,7 @@ def recompute_gradients(x, start):
 
 
 def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
-    """Drops inside of what is computed again: the mask must be the same one."""
+    """Applies dropout in a recomputed layer: both passes need the same mask."""
     rng = stream(*kernel_seeds(graph_seed, op_seed))
 
     # --- layer
@@ -163,7 +163,7 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
     # --- run
     @tf.function
     def differentiate(x, kernel):
-        # What is drawn inside is drawn again: another mask, and wrong gradients.
+        # A draw inside the layer would be repeated: another mask, and wrong gradients.
         uniform = rng.uniform([x.shape[0], kernel.shape[1]], dtype=x.dtype)
         with tf.GradientTape() as tape:
             tape.watch(kernel)
@@ -175,7 +175,7 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
 
 
 def recompute_batch_norm(batches, kernel, decay, told):
-    """Normalizes inside of what is computed again: statistics may move twice."""
+    """Applies batch norm in a recomputed layer: statistics may be updated twice."""
     # --- layer
     kernel = tf.constant(kernel)
     norm = ContribBatchNorm(decay, fused=False)
@@ -189,7 +189,7 @@ def recompute_batch_norm(batches, kernel, decay, told):
     def layer(x, kernel):
         y, mean, variance = norm.normalize(tf.matmul(x, kernel), training=True)
         if not told:
-            update(mean, variance)  # it is run again, and so is this
+            update(mean, variance)  # runs again with the layer
         return y, mean, variance
 
     # --- gradients
@@ -209,13 +209,12 @@ def recompute_batch_norm(batches, kernel, decay, told):
 
 
 def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
-    """Trains several times from one seed: each run has the same bits.
+    """Trains several times from one seed, with bitwise equal results.
 
-    It seeds the process, the generator of dropout and `shuffle`, and nothing else. The
-    session of TensorFlow 1 had one thread. Threads, and kernels of a GPU that repeat
-    their bits, are settings of the whole process in TensorFlow 2, which cannot be
-    undone: the program calls `tf.config.experimental.enable_op_determinism()` at its
-    start.
+    It seeds only the process, the generator of dropout and `shuffle`. The session of
+    TensorFlow 1 also had one thread. In TensorFlow 2, threads and deterministic GPU
+    kernels are settings of the whole process, which cannot be undone: call
+    `tf.config.experimental.enable_op_determinism()` at the start of the program.
     """
 
     def run():
@@ -246,7 +245,7 @@ def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
 
 
 def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
-    """Rounds to so many bits, and lets gradients of what is in range pass."""
+    """Fake-quantizes values to a number of bits; passes gradients inside the range."""
     quantization = tf.quantization
     if isinstance(low, numbers.Real):
         return quantization.fake_quant_with_min_max_args(
@@ -263,7 +262,7 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
 
 
 class QuantizedNetwork(tf.Module):
-    """What `tf.contrib.quantize` made of a convolution and a dense layer.
+    """A convolution and a dense layer, quantized as by `tf.contrib.quantize`.
 
     A call takes x, [n, height, width, channels] float32, and `is_training`, a bool. It
     returns the logits, [n, classes]. Weights and activations are fake-quantized;
@@ -272,7 +271,7 @@ class QuantizedNetwork(tf.Module):
 
     Args:
         start: {name: array}, the variables of `hidden` and `scores` by their names in a
-            checkpoint; what is named "quant" is ignored.
+            checkpoint; names with "quant" are ignored.
         quant_delay: number of training steps before anything is quantized.
         weight_bits: bits of the weights.
         activation_bits: bits of the activations.
@@ -328,7 +327,7 @@ class QuantizedNetwork(tf.Module):
         return self.weights[f"{layer}/weights"], self.weights[f"{layer}/biases"]
 
     def folded(self):
-        """The weights and biases of a convolution and its batch norm, if it has one."""
+        """Folds the batch norm into weights and biases, or returns None without one."""
         if "hidden/biases" in self.weights:
             return None
         gamma, beta, mean, variance = [
@@ -340,7 +339,7 @@ class QuantizedNetwork(tf.Module):
 
 
 def train_quantized(x, y, start, steps, rate, options=()):
-    """Trains by a rewritten graph, whose weights and activations are quantized."""
+    """Trains a network with fake-quantized weights and activations."""
     # --- network
     model = QuantizedNetwork(start, **dict(options))
     images, labels = tf.constant(x), tf.constant(y)
@@ -363,7 +362,7 @@ def train_quantized(x, y, start, steps, rate, options=()):
 
 
 def evaluate_quantized(x, saved):
-    """Classifies by a rewritten graph, a batch norm folded into its weights."""
+    """Classifies with a quantized network; batch norm is folded into its weights."""
     # --- network
     model = QuantizedNetwork(saved)
     classify = tf.function(lambda x: tf.nn.softmax(model(x, is_training=False)))

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def sums(a, b):
-    """Adds and subtracts elementwise; a number on either side takes the tensor's dtype.
+    """Adds and subtracts element-wise; a Python number gets the tensor's dtype.
 
     Returns:
         Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError,
@@ -40,12 +40,12 @@ def sums(a, b):
 
 
 def products(a, b):
-    """Multiplies and divides elementwise; integers divide into floats."""
+    """Multiplies and divides element-wise; the quotient of integers is a float."""
     return {"multiply": a * b, "divide": a / b}
 
 
 def floor_division(a, b):
-    """Divides towards minus infinity; the remainder has the sign of the divisor."""
+    """Divides and rounds down; the remainder has the sign of the divisor."""
     return {"quotient": a // b, "remainder": a % b}
 
 
@@ -55,29 +55,29 @@ def truncation(a, b):
 
 
 def div(a, b):
-    """Divides as Python 2 did: integers by floor, floats exactly."""
+    """Divides as Python 2 did: integers are rounded down, floats are not."""
     a = tf.convert_to_tensor(a)
     b = tf.convert_to_tensor(b, a.dtype)
     return a // b if a.dtype.is_integer else a / b
 
 
 def power(base, exponent):
-    """Raises to a power; of integers to a negative one is an error."""
+    """Raises to a power; integers with a negative exponent are an error."""
     return base**exponent
 
 
 def square(x):
-    """Squares with one rounding, which `x ** 2` does not promise."""
+    """Squares with a single rounding, which `x ** 2` does not guarantee."""
     return tf.square(x)
 
 
 def unary(x):
-    """Negates, and takes the absolute value."""
+    """Computes the negative and the absolute value."""
     return {"negative": -x, "absolute": abs(x)}
 
 
 def augmented(x, y):
-    """Rebinds a name by += -= *= //= %= and **=; the tensor itself never changes."""
+    """Rebinds a name by += -= *= //= %= and **=; the tensor itself does not change."""
     total = x
     total += y
     total *= x
@@ -89,7 +89,7 @@ def augmented(x, y):
 
 
 def add_to_variable(start, step):
-    """Adds to a variable's value, and to the variable."""
+    """Adds to the value of a variable, then to the variable itself: `assign_add`."""
     # --- build
     variable = tf.Variable(start)
 
@@ -109,12 +109,12 @@ def add_to_variable(start, step):
 
 
 def matrix_product(a, b):
-    """Multiplies matrices by `@`."""
+    """Multiplies matrices with the operator `@`."""
     return a @ b
 
 
 def comparisons(a, b):
-    """Compares elementwise, equality included."""
+    """Compares element-wise: less, greater, equal and their opposites."""
     return {
         "less": a < b,
         "less_equal": a <= b,
@@ -126,26 +126,26 @@ def comparisons(a, b):
 
 
 def same_tensor(a, b):
-    """Tells whether two names stand for one tensor, whatever its value.
+    """Returns whether two names refer to one tensor object, whatever its value.
 
-    The arguments of a `tf.function` are new tensors: within, it is False of them.
+    The arguments of a `tf.function` are new tensors: inside it this is False for them.
     """
     return a is b  # a == b compares the values
 
 
 def weight_decay(weights, uses):
-    """Sums half the squares of the weights in use, shared weights counted once."""
+    """Sums half the squares of the weights in use; counts shared weights once."""
     once = dict.fromkeys(weights[place].ref() for place in uses)  # not hashable
     return tf.add_n([tf.nn.l2_loss(reference.deref()) for reference in once])
 
 
 def logic(p, q):
-    """Applies & | ^ ~ to truth values; `and`, `or` and `not` cannot be overloaded."""
+    """Applies & | ^ ~ to bool tensors; `and`, `or` and `not` cannot be overloaded."""
     return {"and": p & q, "or": p | q, "xor": p ^ q, "not": ~p}
 
 
 def bits(a, b):
-    """Applies and, or, exclusive or and complement to the bits of integers."""
+    """Applies bitwise and, or, exclusive or and complement to integers."""
     return {
         "and": a & b,
         "or": a | b,
@@ -155,7 +155,7 @@ def bits(a, b):
 
 
 def negate_if(x, condition):
-    """Negates when a Python condition holds.
+    """Negates a tensor if a Python condition is true.
 
     Args:
         condition: Python bool, read while the function is traced; or a scalar bool
@@ -167,24 +167,24 @@ def negate_if(x, condition):
 
 
 def scale(x, factor=None):
-    """Multiplies by an optional factor; absent is None, not false."""
-    if factor is not None:  # `factor or 1` would take 0 for absent
+    """Multiplies by an optional factor: tests `is not None`, not the truth value."""
+    if factor is not None:  # `factor or 1` would ignore a 0
         x *= factor
     return x
 
 
 def rows(x, begin=None, end=None, step=None):
-    """Slices the first axis; bounds beyond it are clipped, negative ones count back."""
+    """Slices the first axis: bounds are clipped, negative bounds count from the end."""
     return x[begin:end:step]
 
 
 def axes(x):
-    """Indexes from the end, with an ellipsis and with a new axis."""
+    """Indexes with negative numbers, with an ellipsis and with a new axis."""
     return {"column": x[..., -1], "row": x[-1, tf.newaxis]}
 
 
 def sum_by_slices(x):
-    """Sums the rows, sliced off one at a time: an op per row for the slice alone."""
+    """Sums the rows, sliced one at a time, which adds a slice op for each row."""
     total = tf.zeros_like(x[0])
     for row in range(x.shape[0]):
         total += x[row]
@@ -192,7 +192,7 @@ def sum_by_slices(x):
 
 
 def sum_by_unstack(x):
-    """Sums the rows, all split off by a single op."""
+    """Sums the rows, split by a single `tf.unstack`."""
     total = tf.zeros_like(x[0])
     for row in tf.unstack(x):
         total += row
@@ -200,5 +200,5 @@ def sum_by_unstack(x):
 
 
 def sum_by_reduction(x):
-    """Sums the rows by the op made for it."""
+    """Sums the rows with `tf.reduce_sum`."""
     return tf.reduce_sum(x, axis=0)

@@ -31,7 +31,7 @@ OPTIMIZERS = {
 
 
 def line(data, start):
-    """(two variables, function of the mean squared error of x · kernel + bias)."""
+    """Two variables, and a function: the mean squared error of x · kernel + bias."""
     x, y = tf.constant(data[0]), tf.constant(data[1])
     kernel = tf.Variable(start[0], name="kernel")
     bias = tf.Variable(start[1], name="bias")
@@ -47,7 +47,7 @@ def named_values(*variables):
 
 
 def states(step, variables, stops):
-    """Calls `step` again and again; the variables as they are at each of `stops`."""
+    """Calls `step` repeatedly; returns the variables at each of `stops`."""
     history, done = {}, 0
     for stop in stops:
         for _ in range(stop - done):
@@ -57,7 +57,7 @@ def states(step, variables, stops):
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers, one `minimize` after the other."""
+    """Fits a line with the optimizer of a given name, one `minimize` per step."""
     # --- build
     weights, loss = line(data, start)
     optimizer = OPTIMIZERS[optimizer](**hyper).create_slots(weights)
@@ -73,7 +73,7 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse."""
+    """Fits the looked-up rows of an embedding table: the gradient is sparse."""
     # --- build
     table = tf.Variable(table, name="table")
     optimizer = OPTIMIZERS[optimizer](**hyper).create_slots([table])
@@ -94,7 +94,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
-    """Fits a line by Momentum, its gradients clipped by their global norm."""
+    """Fits a line with Momentum and gradients clipped by their global norm."""
     # --- build
     weights, loss = line(data, start)
     global_step = make_global_step()
@@ -102,7 +102,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
     optimizer = optimizers.Momentum(rate, momentum).create_slots(trained)
 
     # --- gradients
-    # A function keeps reads before writes: nothing is left to gate.
+    # A function keeps reads before writes, so gradients need no gate.
     def clipped_gradients():
         gradients, _ = zip(*optimizer.compute_gradients(loss, trained))
         return tf.clip_by_global_norm(gradients, limit)
@@ -119,10 +119,10 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate that is given for every step."""
+    """Fits a line with Adam and a learning rate that is given for every step."""
     # --- build
     weights, loss = line(data, start)
-    # A Python attribute would be read while tracing, and never again.
+    # A Python attribute would be read only while tracing.
     rate = tf.Variable(0.0, trainable=False, name="rate")
     optimizer = optimizers.Adam(rate).create_slots(weights)
 
@@ -140,7 +140,7 @@ def fit_at_rates(data, start, rates):
 
 
 def fit_by_parts(data, start, rates, stops):
-    """Fits a line at two rates: one loss, an Adam for the kernel, one for the bias."""
+    """Fits a line with two Adam optimizers: one for the kernel, one for the bias."""
     # --- build
     (kernel, bias), loss = line(data, start)
     of_kernel = optimizers.Adam(rates[0]).create_slots([kernel])
@@ -162,7 +162,7 @@ def fit_by_parts(data, start, rates, stops):
 
 
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):
-    """Trains two linear networks against each other, each by an Adam of its own."""
+    """Trains a linear generator and a critic in turns, each with its own Adam."""
     # --- build
     real, noise = tf.constant(real), tf.constant(noise)
     maker = tf.Variable(generator, name="generator/w")
@@ -204,7 +204,7 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
 
 
 class AdamWeightDecay(optimizers.Optimizer):
-    """Adam without bias correction, and weights that shrink apart from the loss.
+    """Adam without bias correction and with decoupled weight decay.
 
         m = 0.9 m + 0.1 g, v = 0.999 v + 0.001 g²
         w = w - learning_rate (m / (sqrt(v) + 1e-6) + decay w)
@@ -214,9 +214,9 @@ class AdamWeightDecay(optimizers.Optimizer):
 
     Args:
         learning_rate: a float, or a scalar tensor or variable.
-        decay: share of a weight that a step takes away, times the rate.
+        decay: weight decay: a step subtracts learning_rate * decay * weight.
         exclude: list of patterns; variables whose names match one do not decay.
-        name: what the slots are named after.
+        name: part of the names of the slots.
     """
 
     def __init__(self, learning_rate, decay, exclude, name="AdamWeightDecay"):
@@ -236,12 +236,12 @@ class AdamWeightDecay(optimizers.Optimizer):
         variable.assign_sub(self.learning_rate * update)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """As of all rows, which shrink, looked up or not: so BERT trains its table."""
+        """Updates and decays all rows, looked up or not, as BERT does."""
         self.update(variable, slots, tf.convert_to_tensor(gradient), numbers)
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):
-    """Fits a line by an optimizer of one's own, Adam with weight decay."""
+    """Fits a line with a custom optimizer: Adam with decoupled weight decay."""
     # --- build
     weights, loss = line(data, start)
     optimizer = AdamWeightDecay(rate, decay, exclude).create_slots(weights)

@@ -21,13 +21,13 @@ __all__ = [
 
 
 def processors(count):
-    """Divides the processor into devices that stand in for as many GPUs.
+    """Splits the CPU into logical devices, which are used in place of GPUs.
 
     Raises:
         RuntimeError: TensorFlow has started with another number.
     """
     # --- configure
-    # Of the whole process, before its first op. Saying the same again is no error.
+    # For the whole process, before its first op. Setting the same again is no error.
     (processor,) = tf.config.list_physical_devices("CPU")
     parts = [tf.config.LogicalDeviceConfiguration()] * count
     tf.config.set_logical_device_configuration(processor, parts)
@@ -36,24 +36,24 @@ def processors(count):
 
 
 def device(index):
-    """The name of a device: with device_type="GPU", one that is worth the trouble."""
+    """The name of a CPU device; in practice write device_type="GPU"."""
     return tf.DeviceSpec(device_type="CPU", device_index=index)
 
 
 def short(name):
-    """A device's name without job, replica and task; the first one's if it has none."""
+    """A device's name without job, replica and task; "CPU:0" if it is empty."""
     spec = tf.DeviceSpec.from_string(name)
     return f"{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
 def locate(*tensors):
-    """Where each tensor is; in a `tf.function`, where it was asked for."""
+    """The device of each tensor; in a `tf.function`, the device that was requested."""
     return [short(tensor.device) for tensor in tensors]
 
 
 def add(a, b, index):
     """Adds two arrays on a device, and returns the device of the sum."""
-    processors(2)  # first of all; on a machine with two GPUs there is no need
+    processors(2)  # first of all; not needed with two GPUs
     # --- build
     with tf.device(device(index)):
         c = tf.constant(a) + tf.constant(b)
@@ -62,7 +62,7 @@ def add(a, b, index):
 
 
 def nested_devices(x):
-    """Computes in a block, in one inside of it, beside a tensor, and where it may."""
+    """Places ops in nested device blocks, beside a tensor, and on any device."""
     processors(2)
     x = tf.constant(x)
     # --- blocks
@@ -82,11 +82,11 @@ def nested_devices(x):
 
 
 def device_function(x, kernel):
-    """Keeps the variable on the first device, and computes on the second."""
+    """Places a variable on the first device, and the computation on the second."""
     processors(2)
     # --- rule
-    # tf.device takes no function: a variable stays where it is made, and ops go by
-    # the block that they are in, not by the place of the variables that they read.
+    # tf.device accepts no function: a variable stays on the device where it is made,
+    # and an op runs on the device of its block, not of the variables that it reads.
     with tf.device(device(0)):
         weights = tf.Variable(kernel, name="kernel")
     # --- build
@@ -97,11 +97,11 @@ def device_function(x, kernel):
 
 
 def add_in_halves(a, b):
-    """Adds one half of two arrays on each device.
+    """Splits two arrays, and adds one half on each of two devices.
 
     Raises:
-        ValueError: n is odd, or the shapes differ; seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
+        ValueError: n is odd, or the shapes differ; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same, found when run.
     """
     processors(2)
     where = []
@@ -123,7 +123,7 @@ def add_in_halves(a, b):
 
 
 def make_parallel(fn, num_devices, **kwargs):
-    """Applies `fn` to a part of a batch on each device, with shared variables.
+    """Splits a batch over devices, and applies `fn` on each with shared variables.
 
     Args:
         fn: function of tensors, the batch first, to one tensor, the batch first.
@@ -131,24 +131,24 @@ def make_parallel(fn, num_devices, **kwargs):
         **kwargs: the tensors.
 
     Returns:
-        What `fn` returns for the whole batch.
+        The result of `fn` for the whole batch.
     """
     in_splits = {k: tf.split(v, num_devices) for k, v in kwargs.items()}
     out_splits = []
     for i in range(num_devices):
         with tf.device(device(i)):
-            # Variables are objects that `fn` holds: nothing is to be found by name.
+            # `fn` holds its variables as objects: no lookup by name.
             parts = {k: v[i] for k, v in in_splits.items()}
             out_splits.append(fn(**parts))
     return tf.concat(out_splits, axis=0)
 
 
 def add_in_parallel(a, b, num_devices):
-    """Adds a part of two arrays on each device, by a function that does so for any.
+    """Adds two arrays with `make_parallel`, one part of them on each device.
 
     Raises:
-        ValueError: n is no such multiple; seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
+        ValueError: n is not such a multiple; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same, found when run.
     """
     processors(2)
 
@@ -156,7 +156,7 @@ def add_in_parallel(a, b, num_devices):
     def model(a, b):
         return a + b
 
-    # A function hands both devices their work at once; eagerly it is op after op.
+    # A function runs both devices in parallel; eagerly, op follows op.
     @tf.function
     def run(a, b):
         return make_parallel(model, num_devices, a=a, b=b)
@@ -166,11 +166,11 @@ def add_in_parallel(a, b, num_devices):
 
 
 def losses_and_gradient(x, y, w, num_devices, colocate=True):
-    """Computes the squared errors of a polynomial, and the gradient of their mean.
+    """Computes losses of a polynomial on several devices, and their mean's gradient.
 
     Raises:
-        ValueError: n is no such multiple; seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
+        ValueError: n is not such a multiple; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same, found when run.
     """
     processors(2)
     # --- build
@@ -190,10 +190,10 @@ def losses_and_gradient(x, y, w, num_devices, colocate=True):
 
 
 def parallel_gradients(x, y, weights, num_devices, colocate=True):
-    """The losses of a batch, and the part of each device in the gradient of their mean.
+    """Computes the losses of a batch, and each device's part of the mean's gradient.
 
-    A tape does not place what it computes: outside of a block that is the first
-    device, whichever computed the loss. So the gradients are asked for in the block.
+    A tape does not choose a device: outside a device block it computes gradients on the
+    first device, whichever computed the loss. So the tape is called inside the block.
     """
     losses, gradients, size = [], [], tf.cast(tf.size(x), x.dtype)
     parts = zip(tf.split(x, num_devices), tf.split(y, num_devices))
@@ -210,11 +210,11 @@ def parallel_gradients(x, y, weights, num_devices, colocate=True):
 
 
 def fit(x, y, w, num_devices, learning_rate=0.1):
-    """Fits a polynomial by Adam, every batch divided among devices that share it.
+    """Fits a polynomial with Adam; each batch is split over several devices.
 
     Raises:
-        ValueError: n is no such multiple; seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
+        ValueError: n is not such a multiple; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same, found when run.
     """
     processors(2)
     # --- build
@@ -235,7 +235,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
 
 
 def mirrored():
-    """A strategy of one replica on each device; on GPUs no argument is needed."""
+    """A strategy with one replica on each device; on GPUs it needs no arguments."""
     processors(2)
     return tf.distribute.MirroredStrategy(
         [device(0).to_string(), device(1).to_string()],
@@ -258,8 +258,9 @@ def fit_towers(x, y, w, learning_rate=0.0625):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(polynomial(x, weights) - y))
             share = loss / strategy.num_replicas_in_sync
-        # It sums the gradients of all towers, and then moves each one's own copy. By a
-        # plain assignment in the tower the copies would drift apart without an error.
+        # The optimizer sums the gradients of all towers, then updates each tower's
+        # copy. With a plain assignment in the tower, the copies would differ without an
+        # error.
         optimizer.apply_gradients([(tape.gradient(share, weights), weights)])
         return loss
 
@@ -275,14 +276,14 @@ def fit_towers(x, y, w, learning_rate=0.0625):
 
 
 def feed_towers(x, batch):
-    """Divides the batches of a dataset between two devices."""
+    """Splits each batch of a dataset between two devices."""
     strategy = mirrored()
     # --- dataset
-    # The batch of both devices together, as it was.
+    # The batch of both devices together, as in TensorFlow 1.
     dataset = tf.data.Dataset.from_tensor_slices(x)
     dataset = dataset.batch(batch, drop_remainder=True)
     # --- divide
-    # Without drop_remainder the last batch may leave a device nothing: a loss of NaN.
+    # Without drop_remainder a device may get no rows of the last batch: a loss of NaN.
     batches = strategy.experimental_distribute_dataset(dataset)
     # --- run
     parts = [strategy.experimental_local_results(values) for values in batches]
@@ -290,7 +291,7 @@ def feed_towers(x, batch):
 
 
 def center(x):
-    """Subtracts the mean of a batch from both of its halves, each on its device."""
+    """Subtracts the mean of the whole batch from its halves on two devices."""
     strategy = mirrored()
 
     # --- split
@@ -304,7 +305,7 @@ def center(x):
         mean = tf.reduce_mean(part, axis=0)
 
         # --- meet
-        # Replicas run apart: here they wait for one another.
+        # Replicas run independently: here they wait for each other.
         context = tf.distribute.get_replica_context()
         mean = context.all_reduce("MEAN", mean)
         # --- subtract

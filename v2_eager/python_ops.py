@@ -25,14 +25,14 @@ __all__ = [
 
 
 def relu(x, chained=True):
-    """Computes max(x, 0), and its gradient, in NumPy."""
+    """Computes ReLU, max(x, 0), and its gradient in NumPy."""
 
     # --- forward
     def forward(x):
         return np.maximum(x, 0, dtype=x.dtype)
 
     def slope(x):
-        return (x > 0).astype(x.dtype)  # what Tout says, or a function refuses it
+        return (x > 0).astype(x.dtype)  # the dtype of Tout, or it is refused
 
     @tf.custom_gradient
     def python_relu(x):
@@ -42,7 +42,7 @@ def relu(x, chained=True):
             slopes = tf.ensure_shape(slopes, x.shape)
             return upstream * slopes if chained else slopes
 
-        # No name, no registry, no type of op: the gradient stands beside its function.
+        # No name, no registry, no type of op: the gradient is next to its function.
         y = tf.numpy_function(forward, [x], x.dtype)
         return tf.ensure_shape(y, x.shape), gradient
 
@@ -62,7 +62,7 @@ def quantize(x, bits):
 
 
 def binarize(x):
-    """Takes the signs of numbers; gradients pass straight through."""
+    """Computes the signs of numbers; gradients pass straight through."""
 
     # --- gradient
     @tf.custom_gradient
@@ -74,7 +74,7 @@ def binarize(x):
 
 @tf.custom_gradient
 def guided_relu(x):
-    """ReLU whose gradient lets pass what is positive, to where x was positive."""
+    """ReLU that passes only positive gradients, and only where x was positive."""
 
     def gradient(upstream):
         return tf.nn.relu(upstream) * tf.cast(x > 0, upstream.dtype)
@@ -83,10 +83,10 @@ def guided_relu(x):
 
 
 def saliency(x, hidden, output, guided=True):
-    """Differentiates a network's largest logit, by guided backpropagation or not."""
+    """Computes the gradient of the largest logit, by guided backpropagation or not."""
 
     # --- network
-    # Nothing swaps the gradient of an op from outside: a network takes its activation.
+    # The gradient of an op cannot be replaced from outside: pass an activation.
     def network(x, activation):
         return tf.matmul(activation(tf.matmul(x, hidden)), output)
 
@@ -98,13 +98,13 @@ def saliency(x, hidden, output, guided=True):
     return tape.gradient(largest, x)
 
 
-# AutoGraph would convert `solve` as well, since it stands inside.
+# AutoGraph would convert `solve` as well, since it is defined inside.
 @tf.autograph.experimental.do_not_convert
 def newton_root(x, tolerance=2.0**-10, limit=50):
-    """Solves y + y³ = x by Newton's method, in as many steps as it takes."""
+    """Solves y + y³ = x in Python by Newton's method, until it converges."""
 
     # --- python
-    # Runs eagerly: tensors come in, Python decides, a tape follows every step.
+    # Runs eagerly: x is a tensor, Python decides, a tape records every step.
     def solve(x):
         y = tf.zeros_like(x)  # not x itself: the slope would be that of x - x, too
         for _ in range(limit):
@@ -123,7 +123,7 @@ def newton_root(x, tolerance=2.0**-10, limit=50):
 
 @tf.autograph.experimental.do_not_convert
 def keep_boxes(boxes, scores, limit=0.5):
-    """Keeps boxes in the order of their scores, unless they overlap a kept one."""
+    """Non-maximum suppression in Python: drops boxes that overlap a better one."""
 
     # --- python
     def suppress(boxes, scores):
@@ -137,7 +137,8 @@ def keep_boxes(boxes, scores, limit=0.5):
             if overlap <= limit:
                 kept.append(i)
                 overlaps.append(overlap)
-        # One array for each of Tout. Of itself, NumPy would make int64 and float64.
+        # One array for each dtype of Tout. By default, NumPy would make int64 and
+        # float64.
         return np.array(kept, np.int32), np.array(overlaps, boxes.dtype)
 
     # --- op
@@ -145,12 +146,12 @@ def keep_boxes(boxes, scores, limit=0.5):
     kept, overlaps = tf.numpy_function(suppress, [boxes, scores], dtypes)
     kept = tf.ensure_shape(kept, [None])
     overlaps = tf.ensure_shape(overlaps, [None])
-    # Out here, for the sake of the gradient: Python has none.
+    # Outside Python, because an op of Python has no gradient.
     return [tf.gather(boxes, kept), kept, overlaps]
 
 
 def repeat_rows(x, shape, checked=True):
-    """Repeats every row in Python, and says what shape there will be.
+    """Repeats every row in Python, and sets the static shape of the result.
 
     Returns:
         [[2n, m] tensor, its shape as the function knows it].
@@ -158,7 +159,7 @@ def repeat_rows(x, shape, checked=True):
     # --- op
     y = tf.numpy_function(lambda x: np.repeat(x, 2, axis=0), [x], x.dtype)
     # --- shape
-    # A function does not even know the rank; eagerly the tensor is there, and known.
+    # A function does not even know the rank; eagerly the shape is known.
     if checked:
         y = tf.ensure_shape(y, shape)
     else:
@@ -168,11 +169,11 @@ def repeat_rows(x, shape, checked=True):
 
 @tf.autograph.experimental.do_not_convert
 def parse_quantities(texts, cast=True):
-    """Parses texts such as "1.5 µm" in Python: a number and what follows it.
+    """Parses texts such as "1.5 µm" in Python into numbers and units.
 
     Raises:
         ValueError: a text has no number, eagerly.
-        InvalidArgumentError: in a function: a text has no number, or there was no cast.
+        InvalidArgumentError: in a function: a text has no number, or `cast` is False.
     """
 
     # --- python
@@ -183,7 +184,7 @@ def parse_quantities(texts, cast=True):
             numbers.append(float(number))
             units.append(unit.upper().encode("utf-8"))
         numbers = np.array(numbers)
-        # An object array: with a fixed width NumPy cuts zero bytes off the end.
+        # An object array: with a fixed width, NumPy would drop zero bytes at the end.
         return numbers.astype(np.float32) if cast else numbers, np.array(units, object)
 
     # --- op
@@ -192,7 +193,7 @@ def parse_quantities(texts, cast=True):
 
 
 def log_steps(xs):
-    """Squares numbers one by one; Python logs its calls, and the making of the step."""
+    """Squares numbers one by one; Python logs its calls, and the trace of the step."""
     log = []
 
     def before(x):
@@ -204,8 +205,8 @@ def log_steps(xs):
     # --- step
     @tf.function
     def step(x):
-        log.append("made")  # Python of a trace: once for all calls
-        # Calls of Python run in the order of the lines; nobody has to fetch them.
+        log.append("made")  # only in the trace: once for all calls
+        # Python calls run in the order of the lines; no fetch is needed.
         tf.numpy_function(before, [x], [])
         square = tf.square(x)
         tf.numpy_function(after, [square], [])
@@ -224,7 +225,7 @@ def check_gradient(x, weights, chained=True, delta=1e-3):
         return relu(tf.tensordot(weights, x, 1), chained)
 
     # --- run
-    # Of its own delta is 1/1024, and a Jacobian has the outputs in its rows.
+    # By default delta is 1/1024. The rows of a Jacobian are the outputs.
     analytic, numeric = tf.test.compute_gradient(layer, [x], delta)
     analytic, numeric = analytic[0].T, numeric[0].T
     error = np.abs(analytic - numeric).max()
@@ -232,7 +233,7 @@ def check_gradient(x, weights, chained=True, delta=1e-3):
 
 
 def analytic_and_numeric(x, dx):
-    """Differentiates ReLU by its gradient, and by a difference quotient."""
+    """Differentiates ReLU with its own gradient, and with a difference quotient."""
     # --- analytic
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -247,7 +248,7 @@ DIGITS = "75557 26227 71747 71717 55711 74717 74757 71111 75757 75717".split()
 
 
 def paint(image, label):
-    """Draws a number on an image, in place: the same pixels everywhere."""
+    """Draws a number on an image in place, with the same pixels on any machine."""
     for i, digit in enumerate(str(label)):
         bits = [f"{int(row):03b}" for row in DIGITS[int(digit)]]
         ink = 255 * np.array([[int(bit) for bit in row] for row in bits], np.uint8)
@@ -255,11 +256,11 @@ def paint(image, label):
 
 
 def plot(image, label):
-    """Draws an image and its label: more beautiful, and new pixels in every release."""
+    """Draws an image and its label with matplotlib; pixels depend on its version."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    # No pyplot: it is not made for threads, and keeps every figure.
+    # No pyplot: it is not thread-safe, and keeps every figure.
     figure = Figure(figsize=(2, 1), dpi=80)
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_subplot(111)
@@ -292,8 +293,8 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
     """Writes image summaries to an event file, and reads them back."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
-        # The op scales floats as it did; tf.summary.image, of which `summaries` has a
-        # pair, would take them as they are, in [0, 1].
+        # The op scales floats as in TensorFlow 1. tf.summary.image, see the topic
+        # `summaries`, would not scale them, and expects [0, 1].
         writer = tf.raw_ops.SummaryWriter(shared_name=directory)
         tf.raw_ops.CreateSummaryFileWriter(
             writer=writer,
@@ -328,7 +329,7 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
 
 
 def read_images(directory):
-    """The image summaries of an event file."""
+    """Reads the image summaries of an event file."""
     found = []
     for event in read_folder(directory):
         image = event["image"]

@@ -31,7 +31,7 @@ def _write(directory, files):
 
 
 def _positive(epochs):
-    # A dataset would have no rows of 0 epochs, and no end of -1.
+    # A dataset that is repeated 0 times has no rows, and with -1 it has no end.
     if epochs is not None and epochs < 1:
         raise ValueError(f"num_epochs must be > 0, not {epochs}")
     return epochs
@@ -48,10 +48,10 @@ def fifo_queue(values, size, smaller=False):
 
 
 def random_queue(values, count, seed):
-    """Fills a queue that is drawn from at random, and then takes elements out of it."""
+    """Fills a `RandomShuffleQueue`, and takes elements out of it at random."""
     # --- build
     tf.random.set_seed(seed)
-    # The queues themselves are still there; only their runners and readers went.
+    # TensorFlow 2 still has queues, but no queue runners and readers.
     queue = tf.queue.RandomShuffleQueue(len(values), 0, values.dtype, [[]], seed=seed)
     # --- run
     queue.enqueue_many([values])
@@ -60,7 +60,7 @@ def random_queue(values, count, seed):
 
 
 def squares(limit, capacity):
-    """Squares the numbers below a limit, computed ahead by a thread of their own."""
+    """Squares the numbers below a limit, prefetched by a thread."""
     # --- build
     dataset = tf.data.Dataset.range(limit).map(tf.square).prefetch(capacity)
     # --- run
@@ -68,10 +68,10 @@ def squares(limit, capacity):
 
 
 def produce_and_consume(numbers, capacity, limit):
-    """Takes square roots in one thread, and doubles them in another.
+    """Computes square roots in a producer thread, and doubles them in a consumer.
 
     Args:
-        limit: how many results are wanted, at most; none, if negative.
+        limit: largest number of results; none if it is negative.
     """
 
     # --- build
@@ -92,10 +92,10 @@ def produce_and_consume(numbers, capacity, limit):
 
 
 def read_lines(files, epochs, skip=0, initialized=True):
-    """Reads text files line by line, over and over.
+    """Reads text files line by line, for a number of epochs.
 
     Args:
-        initialized: has no meaning any more: there is no count of epochs.
+        initialized: no effect: no variable counts epochs.
 
     Raises:
         ValueError: `epochs` below 1.
@@ -120,7 +120,7 @@ def _key(name, number):
 
 
 def csv_batches(text, size, epochs, smaller=False):
-    """Decodes a file of comma-separated values into batches.
+    """Decodes a CSV file into batches.
 
     Raises:
         ValueError: `epochs` below 1.
@@ -130,20 +130,20 @@ def csv_batches(text, size, epochs, smaller=False):
 
         # --- build
         def decode(line):
-            # An empty default means: required.
+            # An empty default: the field is required.
             defaults = [[-1.0], tf.constant([], tf.int64), ["none"]]
             return tuple(tf.io.decode_csv(line, defaults))
 
         dataset = tf.data.TextLineDataset(paths).repeat(_positive(epochs))
-        # After `batch` one op would decode a whole batch. It would not see the lines
-        # that are dropped at the end, and no error in them.
+        # After `batch`, one op would decode a whole batch. It would not see the lines
+        # that are dropped at the end, nor an error in them.
         dataset = dataset.map(decode).batch(size, drop_remainder=not smaller)
         # --- run
         return [list(batch) for batch in dataset.as_numpy_iterator()]
 
 
 def padded_batches(rows, size):
-    """Reads records of several lengths, and pads each batch to its longest."""
+    """Reads records of different lengths, and pads each batch to its longest record."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "rows.tfrecord")
         # --- write
@@ -167,7 +167,7 @@ def padded_batches(rows, size):
 
 
 def shuffled_slices(x, y, size, epochs, seed):
-    """Batches the rows of two arrays, every epoch in an order of its own.
+    """Batches the rows of two arrays, which are shuffled again in each epoch.
 
     Raises:
         ValueError: `epochs` below 1.
@@ -177,7 +177,8 @@ def shuffled_slices(x, y, size, epochs, seed):
     x, y = tf.constant(x), tf.constant(y)
 
     def epoch(_):
-        # What the producer did. Dataset.shuffle(len(x), seed) has another order.
+        # The order of slice_input_producer. Dataset.shuffle(len(x), seed) has another
+        # one.
         order = tf.random.shuffle(tf.range(len(x)), seed=seed)
         return tf.data.Dataset.from_tensor_slices(
             (tf.gather(x, order), tf.gather(y, order))
@@ -190,10 +191,10 @@ def shuffled_slices(x, y, size, epochs, seed):
 
 
 def shuffle_batches(x, size, min_after_dequeue, seed):
-    """Shuffles elements by a buffer, in an order that is another in every run.
+    """Batches elements that are shuffled in a buffer.
 
     Args:
-        seed: of the shuffling, the same in every run now.
+        seed: seed of the shuffling; the order is now the same in every run.
     """
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
@@ -206,10 +207,10 @@ def shuffle_batches(x, size, min_after_dequeue, seed):
 
 
 def join_files(files, readers):
-    """Reads several files at once, and mixes their lines.
+    """Reads several files in parallel, and mixes their lines.
 
     Returns:
-        The lines, sorted; `interleave` itself has one order, line by line in turn.
+        The lines, sorted; `interleave` has a fixed order: a line of each file in turn.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)

@@ -29,13 +29,13 @@ __all__ = [
 
 
 def kernel_seeds(graph_seed, op_seeds):
-    """Tells the two numbers that begin the stream of a random op."""
+    """Computes the two seeds, `seed` and `seed2`, of the kernel of a random op."""
     # --- seeds
     return [list(randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
 
 
 def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", sessions=1):
-    """Draws again and again from one op: the first numbers and all later ones."""
+    """Draws repeatedly from one random op: the first numbers and all later ones."""
     # --- op
     seeds = randomness.kernel_seeds(graph_seed, op_seed)
     rng = stream(*seeds)
@@ -48,22 +48,22 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
     # --- draw
     results = []
     for _ in range(sessions):
-        rng.reset(stream(*seeds).state)  # as at first; of no seeds, another one
+        rng.reset(stream(*seeds).state)  # restart; without seeds, a new stream
         results.append([drawn(np.int32([size])).numpy() for size in sizes])
     return results
 
 
 def twins(graph_seed, op_seeds, size, runs):
-    """Draws from several ops, some of one seed, side by side."""
+    """Draws from several random ops, some of which have the same seed."""
     # --- op
-    # Not tf.random.uniform(seed=…): eagerly, ops of one seed share a single stream.
+    # Not tf.random.uniform(seed=…): eagerly, ops with one seed share a single stream.
     streams = [stream(*randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
     # --- draw
     return np.array([[rng.uniform([size]) for rng in streams] for _ in range(runs)])
 
 
 def draws_by_position(graph_seed, nodes, size, runs):
-    """Draws from ops without seeds in a graph with one: their place is their seed."""
+    """Draws from ops without seeds: in a seeded graph, their position is their seed."""
     # --- op
     # tf.random_normal made six nodes: shape, mean and stddev, then the op, whose seed2
     # is the number of nodes so far, then a product and a sum.
@@ -80,7 +80,7 @@ def draws_by_position(graph_seed, nodes, size, runs):
 
 
 def initial_weights(graph_seed, sizes):
-    """Draws the initial kernels of a perceptron that only its graph gave a seed."""
+    """Draws the initial kernels of a perceptron with a graph seed but no op seeds."""
     # --- build
     # The placeholder is the first node. A kernel makes ten, three of them before its
     # draw, a bias four, the layer itself three: a product, a sum, a ReLU.
@@ -91,21 +91,21 @@ def initial_weights(graph_seed, sizes):
     # --- draw
     kernels = []
     for pair, shape in zip(seeds, shapes):
-        # That of a variable without an initializer.
+        # The default initializer of variables.
         glorot = initializers.glorot_uniform(stream(*pair))
         kernels.append(tf.Variable(glorot(shape)))
     return {"seeds": seeds, "kernels": [kernel.numpy() for kernel in kernels]}
 
 
 def shared_initializer(graph_seed, shape, count):
-    """Draws the values of several variables by one initializer: each other values."""
+    """Initializes several variables with one initializer; each gets other values."""
     # --- build
     # A variable makes nine nodes, three of them before its draw.
     places = [9 * i + 3 for i in range(count)]
     # --- seeds
     seeds = [list(randomness.kernel_seeds(graph_seed, place)) for place in places]
     # --- draw
-    # One for each: Keras 3's would draw the same values for all of them.
+    # One for each variable: an initializer of Keras 3 draws the same values for all.
     variables = []
     for pair in seeds:
         init = initializers.truncated_normal(stddev=0.1, seed=stream(*pair))
@@ -114,7 +114,7 @@ def shared_initializer(graph_seed, shape, count):
 
 
 def replay(graph, runs):
-    """Draws what the random ops of a saved graph draw.
+    """Draws the same numbers as the random ops of a saved graph.
 
     Args:
         graph: text of a GraphDef, as `tf.train.write_graph` writes it (a `.meta` file
@@ -144,14 +144,15 @@ def replay(graph, runs):
 
 
 def random_walk(steps, graph_seed, op_seed, runs):
-    """Draws in a loop: every turn goes on with the stream of the one op in its body."""
+    """Draws in a `while_loop`: each iteration continues the stream of the same op."""
     # --- op
     rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
     # --- loop
     @tf.function
     def walk():
-        # A generator draws turn by turn. tf.random.normal need not: see the guide.
+        # A generator draws iteration by iteration; tf.random.normal may not: see the
+        # guide.
         path, position = tf.TensorArray(tf.float32, steps), 0.0
         for i in tf.range(steps):
             position += rng.normal([])
@@ -163,9 +164,9 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
 
 def other_draws(graph_seed, op_seed, runs):
-    """Draws from the distributions that a generator has not."""
-    # Once set, the global seed cannot be unset, but be what it is by default. This
-    # also begins all streams anew.
+    """Draws that a `Generator` lacks: gamma, Poisson, categorical, shuffle, crop."""
+    # The global seed cannot be unset, but it can be set to its default. This also
+    # restarts all streams.
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
 
     # --- ops
@@ -189,7 +190,7 @@ def other_draws(graph_seed, op_seed, runs):
 
 
 def dropout(x, keep_prob, graph_seed, op_seed, runs):
-    """Keeps a share of the elements, scaled up, and drops the others."""
+    """Applies seeded dropout: keeps some elements, scaled up, and drops the others."""
     # --- drop
     rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
@@ -197,14 +198,14 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
     def drop(x):
         ones = tf.ones_like(x)
         mask = tf.nn.experimental.general_dropout(ones, 1 - keep_prob, rng.uniform)
-        return x * mask  # v1's arithmetic: what is dropped keeps its sign, or its NaN
+        return x * mask  # as in TensorFlow 1: dropped elements keep sign or NaN
 
     # --- draw
     return [drop(x).numpy() for _ in range(runs)]
 
 
 def initial_value(name, shape, graph_seed, op_seed, **options):
-    """Draws the initial value of a variable by an initializer with a seed.
+    """Draws the initial value of a variable with a seeded initializer.
 
     Raises:
         AttributeError: no such initializer.
@@ -217,7 +218,7 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
 
 
 def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
-    """Shuffles the numbers below `size`, epoch by epoch."""
+    """Shuffles a dataset of the numbers below `size`, epoch by epoch."""
     # --- shuffle
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
     dataset = tf.data.Dataset.range(size).shuffle(buffer, op_seed, reshuffle)
@@ -226,20 +227,20 @@ def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
 
 
 def noise_in_map(size, graph_seed, op_seed, runs):
-    """Draws in the map of a dataset, as augmentation does, pass after pass."""
+    """Draws noise in `Dataset.map`, as data augmentation does, in several passes."""
     # --- map
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
     dataset = tf.data.Dataset.range(size)
-    # A generator here would go on from pass to pass: what one wants, other numbers.
+    # A generator would continue from pass to pass: often better, but other numbers.
     dataset = dataset.map(lambda _: tf.random.normal([], seed=op_seed))
     # --- draw
     return np.array([list(dataset) for _ in range(runs)])
 
 
 def numpy_noise(seed, size, feeds):
-    """Feeds noise from NumPy, whose state no seed of TensorFlow touches."""
+    """Feeds noise from NumPy, whose state TensorFlow's seeds do not change."""
     # --- seed
-    # The stream of np.random.seed, as an object that nobody else draws from.
+    # The stream of np.random.seed, as an object from which no other code draws.
     rng = np.random.RandomState(seed)
     # --- draw
     double = tf.function(lambda noise: 2 * noise)
@@ -249,7 +250,7 @@ def numpy_noise(seed, size, feeds):
 
 
 def generator(seed, size, runs):
-    """Draws from a generator, whose stream is a variable."""
+    """Draws from a `tf.random.Generator`, whose state is a variable."""
     # --- generator
     rng = tf.random.Generator.from_seed(seed, alg="philox")
 
@@ -263,7 +264,7 @@ def generator(seed, size, runs):
 
 
 def stateless(seed, size):
-    """Draws without a state: the same seed is the same numbers."""
+    """Draws with stateless ops: the same seed gives the same numbers."""
     logits = tf.math.log([[0.125, 0.25, 0.625]])
     return {
         "normal": tf.random.stateless_normal([size], seed),

@@ -25,7 +25,8 @@ def write_records(rows):
                     feature={name: _feature(values) for name, values in row.items()}
                 )
                 example = tf.train.Example(features=features)
-                # A map has no order: without the flag every process has its own.
+                # A map has no order: without the flag, each process writes another
+                # order.
                 writer.write(example.SerializeToString(deterministic=True))
         # --- read
         with open(path, "rb") as file:
@@ -33,7 +34,7 @@ def write_records(rows):
 
 
 def _feature(values):
-    if not values:  # nothing is of every kind
+    if not values:  # an empty list has no kind
         return tf.train.Feature()
     if isinstance(values[0], bytes):
         return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
@@ -50,7 +51,7 @@ def _save(directory, data):
 
 
 def peek_records(data):
-    """Looks into a TFRecord file of examples in Python, without parsing ops."""
+    """Lists the record sizes and feature names of a TFRecord file in Python."""
     with tempfile.TemporaryDirectory() as directory:
         path = _save(directory, data)
         # --- read

@@ -19,7 +19,7 @@ BLUE, RED, BLACK = [33, 102, 172], [178, 24, 43], [0, 0, 0]
 
 
 def two_layers(x, kernels, biases=None):
-    """Applies two layers: without biases linear, and no better than one; else ReLUs."""
+    """Applies two dense layers, with biases and ReLU if biases are given."""
     if biases is None:
         return tf.matmul(tf.matmul(x, kernels[0]), kernels[1])
     hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernels[0]), biases[0]))
@@ -27,21 +27,21 @@ def two_layers(x, kernels, biases=None):
 
 
 def penalties(kernel, scale):
-    """Penalizes a kernel by its absolute values, by half its squares, and by both."""
+    """Computes the L1 penalty, the L2 penalty (half the squares) and their sum."""
     l1 = scale * tf.reduce_sum(tf.abs(kernel))
-    l2 = scale * tf.nn.l2_loss(kernel)  # half of the sum of squares, unlike Keras' L2
+    l2 = scale * tf.nn.l2_loss(kernel)  # half the sum of squares; Keras' L2 is not
     return [l1, l2, l1 + l2]
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers of contrib, which slim had by its own name."""
+    """Computes L1, L2 and their sum with the regularizers of contrib and slim."""
     if scale < 0:
         raise ValueError(f"a scale less than 0: {scale}")
     return penalties(kernel, scale)
 
 
 def make_classifier(units, scale, name="classifier"):
-    """Makes a network whose kernels are penalized, and whose biases are not.
+    """Makes a network with an L2 penalty on its kernels, but not on its biases.
 
     Returns a `Classifier`; see the class.
     """
@@ -49,10 +49,10 @@ def make_classifier(units, scale, name="classifier"):
 
 
 class Classifier(tf.Module):
-    """Dense layers with ELU between them, and the penalty on their kernels.
+    """Dense layers with ELU between them, and the L2 penalty on their kernels.
 
     A call takes x, [batch, inputs] floats. It returns the logits, [batch, units[-1]],
-    and the penalty, scale times half the sum of squares of all kernels: a scalar. The
+    and the penalty, a scalar: scale times half the sum of squares of all kernels. The
     first call makes the variables.
 
     Args:
@@ -62,13 +62,13 @@ class Classifier(tf.Module):
     """
 
     def __init__(self, units, scale, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # without the name: tf.Module accepts no "/" in a name
         self.units, self.scale, self.path = units, scale, name
         self.kernels, self.biases = [], []
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return bool(self.kernels)
 
     def __call__(self, x):
@@ -79,7 +79,7 @@ class Classifier(tf.Module):
                 kernel = initializers.glorot_uniform(seed=1 + i)(shape, x.dtype)
                 bias = tf.zeros(shape[1:], x.dtype)
                 name = f"{self.path}/layer{i}"
-                with tf.name_scope(""):  # an outer scope is no part of the names
+                with tf.name_scope(""):  # an outer scope does not change the names
                     self.kernels.append(tf.Variable(kernel, name=f"{name}/kernel"))
                     self.biases.append(tf.Variable(bias, name=f"{name}/bias"))
         # --- layers
@@ -88,28 +88,28 @@ class Classifier(tf.Module):
             if i < len(self.units) - 1:
                 x = tf.nn.elu(x)
         # --- penalty
-        # Nothing is collected: the model knows its kernels, and says so when asked.
+        # There is no collection: the model computes the penalty from its kernels.
         return x, tf.add_n([self.scale * tf.nn.l2_loss(k) for k in self.kernels])
 
 
 def points_on_a_disc(samples, seed):
-    """Draws points in a rectangle, moves them a little, labels those off the disc."""
+    """Draws noisy points in a rectangle; labels them by whether they lie on a disc."""
     random = np.random.RandomState(seed)
     points, labels = [], []
     for _ in range(samples):
         x, y = random.uniform(-1, 1), random.uniform(0, 2)
         labels.append(0 if x * x + y * y <= 1 else 1)
         points.append([random.normal(x, 0.1), random.normal(y, 0.1)])
-    # Points and labels came as a flat list each, which hstack and reshape made columns.
+    # hstack and reshape make columns of the flat lists of points and labels.
     return np.hstack(points).reshape(-1, 2), np.hstack(labels).reshape(-1, 1)
 
 
 def train(
     points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
 ):
-    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not."""
+    """Trains a network of ELU layers with Adam, with or without L2 penalties."""
     # --- build
-    if labels.shape[1:] != (1,):  # else they would be broadcast beside the outputs
+    if labels.shape[1:] != (1,):  # else they would broadcast against the outputs
         raise ValueError(f"labels must be [samples, 1], not {labels.shape}")
     x, y = tf.constant(points), tf.constant(labels)
     weights = [tf.Variable(kernel) for kernel in kernels]
@@ -120,7 +120,7 @@ def train(
     # --- losses
     def losses():
         error = tf.reduce_sum(tf.square(y - forward(x, weights, offsets))) / len(points)
-        # The list that the collection was; no default graph remembers older models.
+        # This list replaces the collection, which also held penalties of older models.
         penalties = [scale * tf.nn.l2_loss(weight) for weight in weights]
         return tf.add_n([*penalties, error]), error
 
@@ -145,14 +145,14 @@ def train(
 
 
 def forward(x, weights, offsets):
-    """The output of the network, [batch, 1]."""
+    """Computes the output of the network, [batch, 1]."""
     for weight, offset in zip(weights, offsets):
         x = tf.nn.elu(tf.nn.bias_add(tf.matmul(x, weight), offset))
     return x
 
 
 def decision_boundary(kernels, biases, spacing=0.1):
-    """Evaluates a trained network on a grid, and draws where its answer crosses 0.5."""
+    """Evaluates a trained network on a grid, and draws where its output crosses 0.5."""
     # --- grid
     xx, yy = np.mgrid[-1.2:1.2:spacing, -0.2:2.2:spacing]
     grid = np.c_[xx.ravel(), yy.ravel()].astype(kernels[0].dtype)
@@ -167,5 +167,5 @@ def decision_boundary(kernels, biases, spacing=0.1):
     edge[1:] |= inside[1:] != inside[:-1]
     edge[:, 1:] |= inside[:, 1:] != inside[:, :-1]
     picture[edge] = BLACK
-    # The same by matplotlib: plt.contour(xx, yy, predictions, levels=[0.5])
+    # The same with matplotlib: plt.contour(xx, yy, predictions, levels=[0.5])
     return predictions, picture

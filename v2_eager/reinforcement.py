@@ -33,7 +33,7 @@ def copy(source, target):
 
 
 def check(size, **arrays):
-    """Refuses what would broadcast: [n, 1] beside [n] makes [n, n] of a loss."""
+    """Raises if arrays differ in shape: [n, 1] and [n] would broadcast to [n, n]."""
     if 0 in size:
         raise ValueError(f"states are {size}: there is nothing to train by")
     for name, array in arrays.items():
@@ -44,13 +44,13 @@ def check(size, **arrays):
 
 
 def check_actions(actions, kernel):
-    """Refuses actions that there are not, in words; `tf.gather` does on a CPU."""
+    """Raises if an action is out of range; `tf.gather` would raise only on a CPU."""
     if actions.min() < 0 or actions.max() >= kernel.shape[1]:
         raise ValueError(f"actions must be from 0 to {kernel.shape[1] - 1}")
 
 
 def policy_of(weights, x):
-    """(log probabilities of the actions, [n, actions]; value of the states, [n])."""
+    """Computes (log probabilities of actions [n, actions], values of states [n])."""
     hidden = tf.tanh(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     logits = tf.matmul(hidden, weights["policy/kernel"]) + weights["policy/bias"]
     values = tf.matmul(hidden, weights["value/kernel"]) + weights["value/bias"]
@@ -58,7 +58,7 @@ def policy_of(weights, x):
 
 
 def chosen(rows, actions):
-    """The number of each row that belongs to its action."""
+    """Selects the number of each row that belongs to the row's action."""
     return tf.gather(rows, actions, batch_dims=1)
 
 
@@ -67,7 +67,7 @@ def entropy_of(log_probs):
 
 
 def outputs_of(weights, x):
-    """What a network with a body and a head answers."""
+    """Computes the output of a network with a body and a head."""
     hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
 
@@ -83,7 +83,7 @@ def train_ppo(
     bonus=0.01,
     rate=0.01,
 ):
-    """Trains a policy by PPO: not far from the one that it was when the batch began."""
+    """Trains a policy with PPO: clips its ratio to the policy before the batch."""
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if epochs < 1:
@@ -137,7 +137,7 @@ def train_ddpg(
     discount=0.9,
     rates=(0.01, 0.02),
 ):
-    """Trains an actor by what its critic says of its actions, and a target of each."""
+    """Trains an actor and a critic with DDPG, with a target network for each."""
     size = states.shape[:2]
     check(size, actions=actions[..., 0], rewards=rewards, over=over)
     check(states.shape, nexts=nexts)
@@ -169,7 +169,7 @@ def train_ddpg(
 
         loss = adams[1].minimize(error, of_critic)
         # --- actor
-        # By the critic that has moved: one tape for both steps has the old one.
+        # With the updated critic: one tape for both steps would use the old critic.
         with tf.GradientTape() as tape:
             acted = act(actor, before)
             worse = -judge(critic, before, acted)
@@ -194,7 +194,7 @@ def train_ddpg(
 def train_workers(
     states, actions, returns, start, order, limit=40.0, bonus=0.01, rate=0.01
 ):
-    """Trains as A3C did: gradients of workers' own old copies move one network."""
+    """Trains with A3C: gradients of the workers' older copies update one network."""
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if len(order) != len(states) or min(order) < 0:
@@ -233,7 +233,7 @@ def train_workers(
 
 
 def gaussian_terms(mean, log_std, actions):
-    """Gives what losses take of a policy whose actions are numbers."""
+    """Computes log probability and entropy of a Gaussian policy's actions."""
     mean, actions = map(tf.convert_to_tensor, (mean, actions))
     mean.shape.assert_is_compatible_with(actions.shape)
     # --- terms
@@ -249,12 +249,12 @@ HALF_LOG = 0.5 * np.log(2 * np.pi)
 
 
 def normal_log_prob(x, mean, std):
-    """The log density of normal distributions."""
+    """Computes the log density of normal distributions."""
     return -0.5 * tf.square((x - mean) / std) - (HALF_LOG + tf.math.log(std))
 
 
 def squashed_action(mean, log_std, noise, epsilon=1e-6):
-    """Draws an action between -1 and 1, as SAC does, by noise that is given."""
+    """Computes an action squashed by tanh, and its log probability, as SAC does."""
     mean, noise = map(tf.convert_to_tensor, (mean, noise))
     mean.shape.assert_is_compatible_with(noise.shape)
     # --- draw
@@ -271,7 +271,7 @@ def squashed_action(mean, log_std, noise, epsilon=1e-6):
 
 
 def discounted_returns(rewards, over, last, discount=0.99):
-    """Sums what comes after each step, until an episode ends."""
+    """Computes the discounted return of each step, until the end of its episode."""
     rewards, over, last = map(tf.convert_to_tensor, (rewards, over, last))
     rewards.shape.assert_is_compatible_with(over.shape)
     rewards.shape[1:].assert_is_compatible_with(last.shape)
@@ -285,7 +285,7 @@ def discounted_returns(rewards, over, last, discount=0.99):
 
 
 def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
-    """Estimates how much better each action was than its state: GAE."""
+    """Computes generalized advantage estimates (GAE) of each step."""
     rewards, values, over, last = map(
         tf.convert_to_tensor, (rewards, values, over, last)
     )
@@ -309,7 +309,7 @@ def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
 def train_prioritized(
     states, actions, targets, rows, start, alpha=0.6, beta=0.4, rate=0.01
 ):
-    """Trains a Q network on rows of a memory; their errors are the next priorities."""
+    """Trains a Q network with prioritized replay; new errors become the priorities."""
     check(states.shape[:1], actions=actions, targets=targets)
     check_actions(actions, start["head/kernel"])
     check_rows(rows, len(states))
@@ -350,7 +350,7 @@ def train_prioritized(
 
 
 def importance(priorities, drawn, alpha, beta):
-    """The weights of drawn rows: how seldom they are drawn, 1 for the seldomest."""
+    """Computes importance weights of drawn rows; the rarest row has weight 1."""
     # --- weights
     shares = priorities**alpha
     shares = shares / shares.sum()
@@ -359,13 +359,13 @@ def importance(priorities, drawn, alpha, beta):
 
 
 def check_rows(rows, size):
-    """Refuses rows that are not in the memory: NumPy counts -1 from its end."""
+    """Raises if row ids are not in the memory: NumPy would count -1 from its end."""
     if not rows.size or rows.min() < 0 or rows.max() >= size:
         raise ValueError(f"rows must be some, each from 0 to {size - 1}")
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):
-    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised.
+    """Makes a noisy dense layer, as in NoisyNet, with factorised noise.
 
     Returns a `NoisyDense`; see the class.
     """
@@ -373,13 +373,13 @@ def make_noisy_dense(units, sigma=0.5, name="noisy"):
 
 
 class NoisyDense(tf.Module):
-    """A dense layer whose kernel and bias are a mean and noise times its scale.
+    """A dense layer whose kernel and bias are a mean plus scaled noise (NoisyNet).
 
         kernel = mu_w + sigma_w f(noise_in) f(noise_out)ᵀ, f(x) = sign(x) sqrt(|x|)
 
-    as in NoisyNet (Fortunato et al., 2017). A call takes x, [n, features] floats, and
-    optionally the noises of the inputs, [features], and of the units, [units]; without
-    them it uses the means. It returns [n, units]. The first call makes the variables.
+    See Fortunato et al., 2017. A call takes x, [n, features] floats, and optionally the
+    noises of the inputs, [features], and of the units, [units]; without them it uses
+    the means. It returns [n, units]. The first call makes the variables.
 
     Args:
         units: size of the output.
@@ -389,28 +389,29 @@ class NoisyDense(tf.Module):
             `sigma_b`, [units].
 
     Raises:
-        ValueError: in a call: noises of other sizes, or an unknown number of features.
+        ValueError: in a call: the noises have other sizes than the layer, or the number
+            of features is unknown.
     """
 
     def __init__(self, units, sigma, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # without the name: tf.Module accepts no "/" in a name
         self.units, self.sigma, self.path = units, sigma, name
         self.mu_w = None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.mu_w is not None
 
     def build(self, size, dtype):
-        """Makes the variables, by the first call."""
+        """Makes the variables; the first call does this."""
         if size is None:
             raise ValueError("the number of features must be defined")
         root = size**-0.5
         draw = initializers.random_uniform(-root, root, seed=1)
         for part, shape in ("w", [size, self.units]), ("b", [self.units]):
             scale = tf.fill(shape, tf.cast(self.sigma * root, dtype))
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # an outer scope does not change the names
                 mu = tf.Variable(draw(shape, dtype), name=f"{self.path}/mu_{part}")
                 sigma = tf.Variable(scale, name=f"{self.path}/sigma_{part}")
             setattr(self, f"mu_{part}", mu)
@@ -432,5 +433,5 @@ class NoisyDense(tf.Module):
 
 
 def flattened(noise):
-    """NoisyNet's f: the root of the noise, with its sign."""
+    """Computes sign(noise) * sqrt(|noise|), NoisyNet's f."""
     return tf.sign(noise) * tf.sqrt(tf.abs(noise))

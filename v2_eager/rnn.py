@@ -28,39 +28,40 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def tensor_of(lengths):
-    """Lengths as a tensor, since a list is traced anew each time; None stays None."""
+    """Converts lengths to a tensor: a new list would retrace; None remains None."""
     return None if lengths is None else tf.convert_to_tensor(lengths)
 
 
 class Reader(tf.Module):
-    """Runs a cell over sequences, by one function for all sizes.
+    """Runs a cell over sequences in a `tf.function` for all sizes.
 
     A call takes x, [batch, time, depth] floats, and optionally lengths, [batch] ints,
-    and a first state. It returns the outputs, zero past the end, and the last state.
-    The first call makes the cell's variables.
+    and a first state. It returns the outputs, zero past each sequence's end, and the
+    last state. The first call makes the cell's variables.
 
     Args:
         cell: a cell of `numerics.rnn`.
-        loop: `rnn.unroll`, or `rnn.unroll_in_python`, which needs to know the time.
+        loop: `rnn.unroll`, or `rnn.unroll_in_python`, which needs a known number of
+            time steps.
         **options: further keywords of the loop, such as `time_major` or `dtype`.
     """
 
     def __init__(self, cell, loop=rnn.unroll, **options):
         super().__init__()
         self.cell, self.dtype = cell, options.get("dtype")
-        # Traced, for who calls it eagerly: the faster, and gradients add up as in v1.
-        # Anew until it is known which sizes change, unless Python unrolls, which needs
-        # to know the time.
+        # A tf.function, also for eager callers: it is faster, and gradients are added
+        # in v1's order. reduce_retracing relaxes the sizes that change, but not with
+        # unroll_in_python, which needs a known number of time steps.
         self.loop = tf.function(
             functools.partial(loop, cell, **options),
-            autograph=False,  # no Python to convert
+            autograph=False,  # there is no Python control flow to convert
             reduce_retracing=loop is rnn.unroll,
         )
 
     def __call__(self, x, lengths=None, state=None):
         x = built(x, [self.cell], self.dtype)
-        # As tensors, and a state as a flat list of them: the values of a Python list,
-        # and the kind of a tuple, are parts of a signature.
+        # Tensors, and the state as a flat list of tensors: otherwise the values of a
+        # Python list and the type of a tuple would be part of the trace's signature.
         if lengths is not None:
             lengths = tf.cast(lengths, tf.int32)
         if state is not None:
@@ -70,19 +71,20 @@ class Reader(tf.Module):
 
 
 def built(x, cells, dtype=None):
-    """x as a tensor, for which the cells have made their variables.
+    """Converts x to a tensor, and makes the cells' variables for it.
 
-    A function whose first trace makes variables is traced once more.
+    They are made here because a function whose first trace makes variables is traced
+    twice.
     """
     x = tf.convert_to_tensor(x)
-    if x.shape.rank == 3 and x.shape[2] is not None:  # else the loop complains
+    if x.shape.rank == 3 and x.shape[2] is not None:  # else the loop raises an error
         for cell in cells:
             cell.build(x.shape[2], dtype or x.dtype)
     return x
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
-    """Makes the plainest network: its output is its state.
+    """Makes a `BasicRNNCell` network over sequences: the output is the state.
 
     Returns a `Reader`; see the class.
     """
@@ -92,7 +94,7 @@ def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state.
+    """Makes an LSTM over sequences of different lengths, with an optional first state.
 
     Returns a `Reader`; see the class.
     """
@@ -112,7 +114,7 @@ def make_lstm(
     projection_clip=None,
     name="reader",
 ):
-    """Makes an LSTM with what else there was: peepholes, projection, clipping.
+    """Makes an `LSTMCell` network with peepholes, projection and clipping.
 
     Returns a `Reader`; see the class.
     """
@@ -121,7 +123,7 @@ def make_lstm(
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product.
+    """Makes a GRU over sequences, with the reset gate before the product.
 
     Returns a `Reader`; see the class.
     """
@@ -133,12 +135,12 @@ def gru(units, path):
 
 
 def lstm_to_keras(kernel, bias, forget_bias=1.0):
-    """The weights of `keras.layers.LSTM` that computes what an old cell did.
+    """Converts weights of `BasicLSTMCell` to the weights of `keras.layers.LSTM`.
 
     Args:
         kernel: [depth + units, 4 * units] array, gates in the order i, j, f, o.
         bias: [4 * units] array.
-        forget_bias: of the old cell; Keras has it in the bias.
+        forget_bias: `forget_bias` of the old cell; Keras has it in the bias.
 
     Returns:
         [kernel, recurrent kernel, bias], gates in the order i, f, j, o.
@@ -151,7 +153,7 @@ def lstm_to_keras(kernel, bias, forget_bias=1.0):
 
 
 def lstm_from_keras(inputs, recurrent, bias, forget_bias=1.0):
-    """The other way: (kernel, bias) of an old cell with this `forget_bias`."""
+    """Converts weights of `keras.layers.LSTM` to (kernel, bias) of `BasicLSTMCell`."""
     i, f, j, o = np.split(np.concatenate([inputs, recurrent]), 4, 1)
     kernel = np.concatenate([i, j, f, o], 1)
     i, f, j, o = np.split(bias, 4)
@@ -159,16 +161,16 @@ def lstm_from_keras(inputs, recurrent, bias, forget_bias=1.0):
 
 
 def gru_to_keras(gate_kernel, gate_bias, candidate_kernel, candidate_bias):
-    """The weights of `keras.layers.GRU(…, reset_after=False)`.
+    """Converts `GRUCell` weights to those of `keras.layers.GRU(reset_after=False)`.
 
     Args:
-        gate_kernel: [depth + units, 2 * units] array, reset before update.
+        gate_kernel: [depth + units, 2 * units] array, the reset gate first.
         gate_bias: [2 * units] array.
         candidate_kernel: [depth + units, units] array.
         candidate_bias: [units] array.
 
     Returns:
-        [kernel, recurrent kernel, bias]: update, reset, candidate.
+        [kernel, recurrent kernel, bias], in the order update, reset, candidate.
     """
     reset, update = np.split(gate_kernel, 2, 1)
     kernel = np.concatenate([update, reset, candidate_kernel], 1)
@@ -178,7 +180,7 @@ def gru_to_keras(gate_kernel, gate_bias, candidate_kernel, candidate_bias):
 
 
 def gru_from_keras(inputs, recurrent, bias):
-    """The other way: the four arrays of an old cell; not where `reset_after=True`."""
+    """Converts `keras.layers.GRU(reset_after=False)` weights to those of `GRUCell`."""
     update, reset, candidate = np.split(np.concatenate([inputs, recurrent]), 3, 1)
     gate_kernel = np.concatenate([reset, update], 1)
     update, reset, candidate_bias = np.split(bias, 3)
@@ -186,7 +188,7 @@ def gru_from_keras(inputs, recurrent, bias):
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read.
+    """Makes stacked GRUs; all but the first add their inputs to their outputs.
 
     Returns a `Reader`; see the class.
     """
@@ -198,7 +200,7 @@ def make_stack(units, layers, name="reader"):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences.
+    """Makes an unrolled LSTM: the graph contains each time step, as `static_rnn` did.
 
     Returns a `Reader`; see the class.
     """
@@ -206,7 +208,7 @@ def make_static_rnn(units, name="reader"):
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end.
+    """Makes a bidirectional GRU; the backward GRU starts at each sequence's end.
 
     Returns a `Bidirectional`; see the class.
     """
@@ -214,14 +216,14 @@ def make_bidirectional(units, name="reader"):
 
 
 class Bidirectional(tf.Module):
-    """Two GRUs, one of which reads every sequence from its own end.
+    """A bidirectional GRU; the backward GRU starts at each sequence's end.
 
     A call takes x, [batch, time, depth] floats, and the lengths, [batch] ints. It
-    returns the outputs of both, [batch, time, 2 * units], and the pair of last states,
-    [batch, units] each.
+    returns the outputs of both GRUs, [batch, time, 2 * units], and the pair of their
+    last states, [batch, units] each.
 
-    `keras.layers.Bidirectional` takes a mask in place of lengths, and Keras' GRUs reset
-    after the product by default.
+    `keras.layers.Bidirectional` takes a mask instead of lengths, and Keras' GRUs apply
+    the reset gate after the product by default.
 
     Args:
         units: size of each state.
@@ -242,12 +244,12 @@ class Bidirectional(tf.Module):
 
 
 def last_outputs(outputs, lengths):
-    """The output at the end of every sequence, wherever that is."""
+    """Selects the output at the last step of each sequence."""
     return tf.gather(outputs, lengths - 1, batch_dims=1)
 
 
 def run_lstm(x, lengths, weights, forget_bias=1.0):
-    """Runs an LSTM by the weights of an old checkpoint."""
+    """Runs an LSTM with the weights of a TensorFlow 1 checkpoint."""
     # --- build
     units = weights["rnn/basic_lstm_cell/bias"].shape[0] // 4
     cell = basic_lstm(units, "rnn", forget_bias)
@@ -260,7 +262,7 @@ def run_lstm(x, lengths, weights, forget_bias=1.0):
 
 
 def run_gru(x, lengths, weights):
-    """Runs a GRU by the weights of an old checkpoint."""
+    """Runs a GRU with the weights of a TensorFlow 1 checkpoint."""
     # --- build
     cell = gru(weights["rnn/gru_cell/candidate/bias"].shape[0], "rnn")
     cell.build(x.shape[-1], x.dtype)
@@ -272,7 +274,7 @@ def run_gru(x, lengths, weights):
 
 
 def run_until(first, weights, limit):
-    """Feeds an RNN its own outputs, until the first number of each row is negative."""
+    """Feeds an RNN its own outputs until each row's first number is negative."""
     # --- build
     first = tf.constant(first)
     batch, n = first.shape
@@ -289,7 +291,7 @@ def run_until(first, weights, limit):
         )
         while not tf.reduce_all(ended):
             output, new = cell(x, state)
-            # A row that has ended says zeros, and its state stays.
+            # A row that has ended outputs zeros, and its state does not change.
             said = tf.where(ended[:, None], tf.zeros_like(output), output)
             outputs = outputs.write(time, said)
             state = tf.where(ended[:, None], state, new)
@@ -305,7 +307,7 @@ def run_until(first, weights, limit):
 
 
 def read_in_pieces(x, pieces, units, keep_state=True):
-    """Reads long sequences piece by piece, each from where the last one ended."""
+    """Runs an LSTM over long sequences in pieces, and passes the state on."""
     # --- build
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")
@@ -323,7 +325,7 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def dropout(x, units, keep, seed, variational=False, draws=2):
-    """Drops parts of what an LSTM reads, of its outputs and of its h."""
+    """Runs an LSTM with dropout on its inputs, its outputs and its h."""
     # --- build
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")
@@ -341,7 +343,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to classify sequences, its gradients clipped."""
+    """Trains an LSTM classifier of sequences, with gradients clipped by global norm."""
     # --- model
     tf.random.set_seed(7)
     network = Network(units)
@@ -377,8 +379,8 @@ class Network(tf.Module):
     """An LSTM, and a softmax layer on its last h.
 
     A call takes x, [n, time, depth] floats, and lengths, [n] ints. It returns the
-    logits, [n, 3]. `build` makes the variables, which `ordered` has in the order of
-    TensorFlow 1.
+    logits, [n, 3]. `build` makes the variables; the list `ordered` has them in
+    TensorFlow 1's order.
 
     Args:
         units: size of both parts of the state.
@@ -395,7 +397,7 @@ class Network(tf.Module):
         draw = initializers.glorot_uniform(seed=2)
         self.w = tf.Variable(draw([self.cell.num_units, 3], dtype), name="softmax_w")
         self.b = tf.Variable(tf.zeros(3, dtype), name="softmax_b")
-        # As they were made: so the norms of the gradients were summed.
+        # In the order of creation, in which v1 summed the norms of the gradients.
         self.ordered = [self.cell.kernel, self.cell.bias, self.w, self.b]
 
     def __call__(self, x, lengths):

@@ -25,36 +25,37 @@ __all__ = [
 
 
 def export(x, weights, files=False):
-    """Saves a model with its signature, loads it as a server would, and asks it."""
+    """Saves a model with a signature, loads it as a server does, and runs it."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         # --- save
         model = Dense(weights)
         spec = tf.TensorSpec([None, x.shape[1]], x.dtype, name="x")
-        # A signature is a traced function, its outputs a dict: their names for servers.
+        # A signature is a traced function; the keys of its output dict are the names
+        # that servers see.
         served = tf.function(lambda x: {"y": model(x)}, input_signature=[spec])
         tf.saved_model.save(model, path, signatures={"serving_default": served})
         # --- load
         loaded = tf.saved_model.load(path)
         signature = loaded.signatures["serving_default"]
-        # --- look
+        # --- inspect
         inputs = signature.structured_input_signature[1]
         tensors = {**inputs, **signature.structured_outputs}
         answer = {"signature": [described(n, tensors[n]) for n in ("x", "y")]}
-        # What was an attribute of the model is one of what is loaded.
+        # The loaded object has the attributes of the saved model.
         variables = [loaded.kernel, loaded.bias]
         answer["variables"] = {v.name.split(":")[0]: v.numpy() for v in variables}
-        # --- ask
+        # --- run
         answer["y"] = signature(x=tf.constant(x))["y"].numpy()
         return {**answer, "files": pack(path)} if files else answer
 
 
 class Dense(tf.Module):
-    """A dense layer, its variables named as in TensorFlow 1.
+    """A dense layer whose variables are named as in TensorFlow 1.
 
     A call takes [n, features] floats and returns [n, units].
 
-    A `tf.Module` finds no variables of a `keras.layers.Dense`.
+    A `tf.Module` does not find the variables of a `keras.layers.Dense`.
 
     Args:
         weights: {"kernel": [features, units] array, "bias": [units] array}.
@@ -74,12 +75,12 @@ def _dense(x, kernel, bias):
 
 
 def described(name, spec):
-    """A tensor of a signature in words: "x: float32 [None, 2]"."""
+    """Describes a tensor of a signature as text: "x: float32 [None, 2]"."""
     return f"{name}: {spec.dtype.name} {spec.shape.as_list()}"
 
 
 def pack(folder):
-    """{path: bytes as a uint8 array} of the files in a directory."""
+    """Reads the files of a directory into {path: bytes as a uint8 array}."""
     packed = {}
     for root, _, names in os.walk(folder):
         for name in names:
@@ -89,7 +90,7 @@ def pack(folder):
 
 
 def unpack(files, folder):
-    """Writes what `pack` made; returns the folder."""
+    """Writes the files that `pack` read; returns the folder."""
     for name, content in files.items():
         path = os.path.join(folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -98,31 +99,33 @@ def unpack(files, folder):
 
 
 def serve(files, inputs, tags=("serve",), signature="serving_default"):
-    """Loads a model that TensorFlow 1 saved, and asks one of its signatures."""
+    """Loads a SavedModel of TensorFlow 1, and runs one of its signatures."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), list(tags))
         function = loaded.signatures[signature]
-        # --- ask
-        # A placeholder took what NumPy could cast; a function wants its own dtype.
+        # --- run
+        # A placeholder accepted every dtype that NumPy can cast; a function accepts
+        # only its own dtype.
         specs = function.structured_input_signature[1]
         feed = {n: tf.constant(x, specs[n].dtype) for n, x in inputs.items()}
         return {name: y.numpy() for name, y in function(**feed).items()}
 
 
 def fetch(files, feed, fetches):
-    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name."""
+    """Loads a SavedModel of TensorFlow 1, and computes tensors by their names."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
-        # --- ask
-        # What TensorFlow 1 saved has `prune`: the function from these tensors to those.
+        # --- run
+        # A loaded SavedModel of TensorFlow 1 has `prune`: a function from some tensors
+        # to other tensors.
         function = loaded.prune(list(feed), fetches)
         return ask(function, feed)
 
 
 def serve_words(words, vocabulary, vectors, files=False):
-    """Saves a lookup table with its vocabulary and two signatures, and asks both."""
+    """Saves a lookup table with its vocabulary and two signatures, and runs both."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         # --- save
@@ -132,11 +135,11 @@ def serve_words(words, vocabulary, vectors, files=False):
         model = Words(source, vectors)
         functions = {"ids": model.ids, "vectors": model.vectors}
         tf.saved_model.save(model, path, functions)
-        os.remove(source)  # the model has its own
+        os.remove(source)  # the model has its own copy
         # --- load
-        # The tag is always "serve": one graph, any number of functions.
+        # The tag is always "serve": there is one graph with any number of functions.
         loaded = tf.saved_model.load(path)
-        # --- ask
+        # --- run
         answer = {"assets": os.listdir(os.path.join(path, "assets"))}
         for name, signature in sorted(loaded.signatures.items()):
             answer[name] = signature(words=tf.constant(words))["answer"].numpy()
@@ -144,13 +147,14 @@ def serve_words(words, vocabulary, vectors, files=False):
 
 
 class Words(tf.Module):
-    """A vocabulary and its vectors, with a signature for each.
+    """A vocabulary and its embedding vectors, with one signature for each.
 
     `ids` and `vectors` take [n] strings and return {"answer": [n] int64 or [n, units]}.
-    Whatever is an attribute is saved, the vocabulary's file as an asset.
+    All attributes are saved, the vocabulary's file as an asset.
 
     Args:
-        path: of a text file with one word per line; out-of-vocabulary words are 0.
+        path: path of a text file with one word per line; out-of-vocabulary words have
+            id 0.
         vectors: [words, units] float array.
     """
 
@@ -175,11 +179,12 @@ class Words(tf.Module):
 
 
 def fine_tune(files, x, y, steps, rate=0.125):
-    """Trains a model that TensorFlow 1 saved, without the code that made it."""
+    """Trains a SavedModel of TensorFlow 1 without the code that made it."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
-        # Its variables are references, which no tape sees: make others in their place.
+        # The loaded variables are reference variables, which a tape does not record:
+        # make new variables in their place.
         reader = tf.train.load_checkpoint(os.path.join(folder, "variables/variables"))
         names = sorted(reader.get_variable_to_shape_map())
         variables = {name: tf.Variable(reader.get_tensor(name)) for name in names}
@@ -194,7 +199,7 @@ def fine_tune(files, x, y, steps, rate=0.125):
                 (outputs,) = model(x, *map(tf.identity, variables.values()))
                 loss = tf.reduce_mean(tf.square(outputs - y))
             trained = list(variables.values())
-            # A global step's gradient is None, which leaves it as it is.
+            # A global step has the gradient None, so it is not changed.
             optimizer.apply_gradients(zip(tape.gradient(loss, trained), trained))
             return loss
 
@@ -206,11 +211,11 @@ def fine_tune(files, x, y, steps, rate=0.125):
 
 
 def freeze(x, weights, as_text=False, files=False):
-    """Writes a model whose variables have become constants, reads it, and asks it."""
+    """Writes a frozen graph (variables as constants), reads it, and runs it."""
     with tempfile.TemporaryDirectory() as folder:
         # --- freeze
         model = Dense(weights)
-        # A variable is captured by the graph that is traced, an array is a constant.
+        # A trace captures a variable, but makes a constant of an array.
         kernel, bias = model.kernel.numpy(), model.bias.numpy()
 
         @tf.function(input_signature=[tf.TensorSpec([None, x.shape[1]], x.dtype, "x")])
@@ -222,7 +227,7 @@ def freeze(x, weights, as_text=False, files=False):
         name = "frozen.pbtxt" if as_text else "frozen.pb"
         tf.io.write_graph(frozen, folder, name, as_text)
         packed = pack(folder)
-    # --- ask
+    # --- run
     (y,) = run_frozen(packed[name], {"x:0": x}, ["output:0"], as_text)
     constants = sum(node.op == "Const" for node in frozen.node)
     answer = {"y": y, "constants": constants}
@@ -230,14 +235,14 @@ def freeze(x, weights, as_text=False, files=False):
 
 
 def run_frozen(graph, feed, fetches, as_text=False):
-    """Reads a frozen graph, and asks for its tensors by name.
+    """Reads a frozen graph, and computes tensors by their names.
 
     Args:
         feed: {name of a tensor: array}, any tensors that cut the graph; arrays of
             another dtype are cast (ValueError in TensorFlow 1).
 
     Raises:
-        tf.errors.InvalidArgumentError: an array's shape does not fit (ValueError in
+        tf.errors.InvalidArgumentError: an array has a wrong shape (ValueError in
             TensorFlow 1).
     """
     # --- read
@@ -247,24 +252,24 @@ def run_frozen(graph, feed, fetches, as_text=False):
     else:
         graph_def.ParseFromString(graph.tobytes())
     # --- import
-    # Not import_graph_def in a tf.function, which cannot run loops of TensorFlow 1.
+    # import_graph_def in a tf.function could not run loops of TensorFlow 1.
     meta = message_class("MetaGraphDef")(graph_def=graph_def)
     function = from_graph(meta, feed, fetches)
-    # --- ask
+    # --- run
     return ask(function, feed)
 
 
 def message_class(name):
-    """The class of one of TensorFlow's messages, such as "GraphDef".
+    """Returns the class of one of TensorFlow's protocol messages, such as "GraphDef".
 
-    TensorFlow 2 has no public name for it; protocol buffers find a class by the
+    TensorFlow 2 has no public name for it, but protocol buffers find a class by the
     message's name.
 
     Args:
-        name: of the message, without its package.
+        name: name of the message, without its package.
 
     Raises:
-        KeyError: there is no such message.
+        KeyError: the message does not exist.
     """
     pool = descriptor_pool.Default()
     descriptor = pool.FindMessageTypeByName(f"tensorflow.{name}")
@@ -272,21 +277,23 @@ def message_class(name):
 
 
 def ask(function, feed):
-    """The arrays that a function of a graph makes of others, cast as a session did."""
+    """Runs a function of a graph on arrays, which are cast as a session did."""
     dtypes = [tensor.dtype for tensor in function.inputs]
     return [y.numpy() for y in function(*map(tf.constant, feed.values(), dtypes))]
 
 
 def from_graph(meta, feeds, fetches, checkpoint=None):
-    """The function from some tensors of a graph of TensorFlow 1 to others.
+    """Makes a function from some tensors of a TensorFlow 1 graph to other tensors.
 
-    A SavedModel is a graph, its checkpoint and a tag: with these names it is one.
+    It writes the graph and its checkpoint as a SavedModel, which is a graph with a tag
+    and a checkpoint under fixed names, and loads that.
 
     Args:
-        meta: the graph, a MetaGraphDef, which gets the tag.
-        feeds: the names of the tensors that the arguments stand for.
-        fetches: list of the names of those that are returned.
-        checkpoint: prefix of the files with the variables, if there are any.
+        meta: the graph, a MetaGraphDef; this function adds the tag.
+        feeds: names of the tensors that are the function's arguments.
+        fetches: list of the names of the tensors that the function returns.
+        checkpoint: prefix of the checkpoint's files, or None for a graph without
+            variables.
     """
     meta.meta_info_def.tags.append("serve")
     saved_model = message_class("SavedModel")
@@ -297,21 +304,21 @@ def from_graph(meta, feeds, fetches, checkpoint=None):
         variables = os.path.join(folder, "variables", "variables")
         tf.io.gfile.makedirs(os.path.dirname(variables))
         if checkpoint:
-            for source in tf.io.gfile.glob(checkpoint + ".[id]*"):  # .index and .data-…
+            for source in tf.io.gfile.glob(checkpoint + ".[id]*"):  # .index and .data…
                 tf.io.gfile.copy(source, variables + source[len(checkpoint) :])
         return tf.saved_model.load(folder).prune(list(feeds), fetches)
 
 
 def detect(image, anchors, limit):
-    """Exports a detector of bright places, and asks it as object detection is asked."""
+    """Exports an object detector of bright spots, and runs it on one image."""
     with tempfile.TemporaryDirectory() as folder:
         # --- export
         detector = Detector(anchors, limit)
         tf.saved_model.save(detector, folder, signatures=detector.__call__)
         # --- load
         ask_it = tf.saved_model.load(folder).signatures["serving_default"]
-        # --- ask
-        # A signature answers all it has: look into `ask_it.structured_outputs`.
+        # --- run
+        # A signature returns all its outputs: see `ask_it.structured_outputs`.
         found = ask_it(input_tensor=tf.constant(image)[tf.newaxis])
     found = {key: value.numpy() for key, value in found.items()}
     count = int(found["num_detections"][0])
@@ -325,10 +332,10 @@ def detect(image, anchors, limit):
 
 
 class Detector(tf.Module):
-    """Looks at boxes of one image, and keeps the brightest that do not overlap.
+    """Scores boxes of one image, and keeps the brightest that do not overlap.
 
     A call takes [1, height, width, 3] uint8 and returns a dict of float32 tensors, as
-    object detection has them: `num_detections`, [1], `detection_boxes`, [1, limit, 4],
+    the Object Detection API: `num_detections`, [1], `detection_boxes`, [1, limit, 4],
     `detection_scores` and `detection_classes`, [1, limit], zeros past the number.
 
     Args:
@@ -366,13 +373,13 @@ class Detector(tf.Module):
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
-    """Trains, saves graph and variables, and goes on without the code of the model."""
+    """Trains, saves graph and variables, and continues without the model's code."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         model = Dense(weights)
         optimizer = optimizers.GradientDescent(rate)
 
-        # A step that is to be saved is an attribute, its signature known.
+        # To save the step, make it an attribute with an input_signature.
         @tf.function(
             input_signature=[
                 tf.TensorSpec([None, x.shape[1]], x.dtype),
@@ -394,7 +401,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         tf.saved_model.save(model, folder)
         # --- load
         loaded = tf.saved_model.load(folder)
-        # --- go on
+        # --- continue
         losses += [loaded.step(*batch).numpy() for _ in range(steps)]
         variables = {v.name[:-2]: v.numpy() for v in (loaded.kernel, loaded.bias)}
         answer = {"losses": np.array(losses, x.dtype), "variables": variables}
@@ -402,7 +409,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, asks for tensors by name."""
+    """Imports a MetaGraph of TensorFlow 1, restores it, computes tensors by names."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.ckpt")
         # --- load
@@ -413,12 +420,12 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
             for node in meta.graph_def.node:
                 node.device = ""
         function = from_graph(meta, feed, fetches, path)
-        # --- ask
+        # --- run
         return ask(function, feed)
 
 
 def to_tflite(x, weights, files=False):
-    """Converts a model for TensorFlow Lite, and asks its interpreter."""
+    """Converts a model to TensorFlow Lite, and runs it in the interpreter."""
     # --- convert
     model = Dense(weights)
     function = tf.function(model, input_signature=[tf.TensorSpec(x.shape, x.dtype)])
@@ -426,14 +433,14 @@ def to_tflite(x, weights, files=False):
         [function.get_concrete_function()], model
     )
     converted = converter.convert()
-    # --- ask
+    # --- run
     answer = {"y": run_tflite(converted, x)}
     packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
     return {**answer, "files": packed} if files else answer
 
 
 def run_tflite(model, x):
-    """What a converted model of one input and one output answers."""
+    """Runs a converted model that has one input and one output."""
     interpreter = tf.lite.Interpreter(model_content=model)
     interpreter.allocate_tensors()
     interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)

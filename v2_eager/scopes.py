@@ -18,16 +18,16 @@ __all__ = [
 
 
 def op_names(scope):
-    """Names ops: by default, by hand, and in a name scope that is entered thrice."""
+    """Returns names of ops: default, explicit, and in a scope entered three times."""
     names = []
 
-    # Only a trace has names: an eager tensor raises AttributeError when asked.
+    # Only a trace has names: the name of an eager tensor raises AttributeError.
     @tf.function
     def trace():
         # --- default and explicit names
         names.extend([tf.constant(1).name, tf.constant(1).name])
         names.extend([tf.constant(1, name="a").name, tf.constant(1, name="a").name])
-        # --- a scope: opened, opened anew under another name, entered again
+        # --- a scope: opened, opened again (it gets another name), entered again
         for name in [scope, scope, scope + "/"]:
             with tf.name_scope(name):
                 names.append(tf.constant(1, name="a").name)
@@ -37,26 +37,27 @@ def op_names(scope):
 
 
 def variable_names(scope):
-    """Names variables, created and got by name: bare, in name and variable scopes."""
-    # Nothing counts names any more. A graph without ops still can, as all graphs did.
+    """Returns names of variables without a scope, in name and variable scopes."""
+    # TensorFlow 2 does not make variable names unique. An empty graph still can, as
+    # every graph did in TensorFlow 1.
     names = tf.Graph()
 
     def variable(name="Variable"):
         return tf.Variable(1.0, name=names.unique_name(name))
 
     def get_variable(name, prefix=""):
-        with names.name_scope(None):  # the counter counts these, too
+        with names.name_scope(None):  # these names count, too
             return variable(prefix + name)
 
     # --- no scope
     made = [variable(), variable()]
     made += [variable("b"), variable("b")]
-    # --- a name scope, twice: get_variable does not see it
+    # --- a name scope, twice: get_variable ignores it
     for name in ["c", "d"]:
         with names.name_scope(scope):
             made.append(variable("b"))
             made.append(get_variable(name))
-    # --- a variable scope, twice: a name scope, too, which is new every time
+    # --- a variable scope, twice: it also opens a new name scope each time
     for name in ["c", "d"]:
         with names.name_scope(scope):
             made.append(variable("b"))
@@ -67,17 +68,18 @@ def variable_names(scope):
 
 
 class Scope:
-    """A prefix, and the variables by full name: what `tf.get_variable` looked up.
+    """A variable scope: a name prefix and a dict of variables, with `get_variable`.
 
-    It keeps the names of old checkpoints where code asks for variables by name. New
-    code has no use for it: an object that is called twice shares its variables. A
-    `tf.Module` says `self.store = {}`, then `Scope(self.store)`: checkpoints see the
-    variables of a dict, and do not look into a scope.
+    Use it to keep the names of old checkpoints in code that gets variables by name. New
+    code does not need it: an object that is called twice shares its variables. In a
+    `tf.Module`, write `self.store = {}`, then `Scope(self.store)`: checkpoints find the
+    variables in a dict, but not in a scope.
 
     Args:
         store: dict, {full name: variable}, which all scopes of a model share.
-        prefix: what full names begin with, "" or a path with a "/" at its end.
-        reuse: False: variables must be new; True: they must exist; "auto": either.
+        prefix: prefix of the full names, "" or a path with a "/" at its end.
+        reuse: False: variables must be new; True: they must exist; "auto": get or
+            create.
     """
 
     def __init__(self, store, prefix="", reuse=False):
@@ -85,10 +87,10 @@ class Scope:
         self.opened = set()
 
     def open(self, name=None, default_name=None, reuse=False):
-        """The scope `name`, or the first of default_name, default_name_1, … not open.
+        """Opens the scope `name`, or the first unused default_name, default_name_1, ….
 
-        The count begins anew with every entry, so that a second entry meets the names
-        of the first: sharing by `reuse` rests on it.
+        Each entry counts from zero again, so that a second entry gets the same names as
+        the first. Sharing by `reuse` depends on this.
         """
         if name is None:
             numbered = (f"{default_name}_{i}" for i in itertools.count(1))
@@ -98,7 +100,7 @@ class Scope:
         return Scope(self.store, f"{self.prefix}{name}/", reuse or self.reuse)
 
     def get_variable(self, name, shape, dtype, initializer):
-        """Makes or finds a variable; `initializer` is called with shape and dtype."""
+        """Gets or makes a variable; `initializer` is called with shape and dtype."""
         full = self.prefix + name
         if full not in self.store:
             if self.reuse is True:
@@ -110,15 +112,15 @@ class Scope:
 
 
 def make_variable(name, initializer, shape, dtype, trainable=True):
-    """A variable of just this name, which is its name in old checkpoints."""
+    """Makes a variable with exactly this name, as old checkpoints have it."""
     if None in shape:
         raise ValueError(f"shape {shape} of {name} must be fully defined")
-    with tf.name_scope(""):  # an outer scope is no part of the name
+    with tf.name_scope(""):  # an outer scope does not change the name
         return tf.Variable(lambda: initializer(shape, dtype), trainable, name=name)
 
 
 def checked(variable, shape, dtype):
-    """The variable, if it has this shape and dtype."""
+    """Returns the variable; raises ValueError if its shape or dtype differs."""
     if (variable.shape, variable.dtype) != (shape, dtype):
         raise ValueError(
             f"{variable.name[:-2]} of specified shape {tuple(shape)}, specified dtype "
@@ -128,7 +130,7 @@ def checked(variable, shape, dtype):
 
 
 def get_in_turn(values, reuse):
-    """Gets outer/inner/w once per value, then adds the first value to the first got."""
+    """Calls `get_variable` for outer/inner/w in turn, each time with its `reuse`."""
     root = Scope({})
     # --- get
     got = []
@@ -142,7 +144,7 @@ def get_in_turn(values, reuse):
 
 
 def template_names(order):
-    """Makes templates of one name, calls them in some order, names their variables."""
+    """Makes templates of one name, calls them in order; returns variables' names."""
     # --- make
     root = Scope({})
     nets = [Net(root) for _ in order]
@@ -153,10 +155,10 @@ def template_names(order):
 
 
 class Net(tf.Module):
-    """Makes its variable in its first call, and is numbered by it.
+    """A module that makes its variable in its first call, which decides its number.
 
     Args:
-        parent: the `Scope` that it opens `net`, `net_1`, … in.
+        parent: the `Scope` in which it opens `net`, `net_1`, ….
     """
 
     def __init__(self, parent):
@@ -165,7 +167,7 @@ class Net(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.w is not None
 
     def __call__(self):
@@ -176,7 +178,7 @@ class Net(tf.Module):
 
 
 def make_convolution(filters, size=3, trainable=True, name="convolution"):
-    """Makes a convolution that can be called on many images and has one kernel.
+    """Makes a convolution layer whose variables are shared by all calls.
 
     Returns a `Convolution`; see the class.
     """
@@ -184,7 +186,7 @@ def make_convolution(filters, size=3, trainable=True, name="convolution"):
 
 
 class Convolution(tf.Module):
-    """Owns its variables: its first call makes them, the others use them.
+    """A convolution layer; the first call makes its variables, later calls reuse them.
 
     A call takes [batch, height, width, channels] floats and returns [batch, height,
     width, filters].
@@ -197,7 +199,7 @@ class Convolution(tf.Module):
         trainable: whether its variables are trained.
 
     Raises:
-        ValueError: in a call: other channels than in the first one.
+        ValueError: in a call: another number of channels than in the first call.
     """
 
     def __init__(self, filters, size, path, trainable=True):
@@ -207,7 +209,7 @@ class Convolution(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def __call__(self, image):
@@ -217,13 +219,13 @@ class Convolution(tf.Module):
             kind = image.dtype, self.trainable
             self.kernel = make_variable(f"{self.path}/kernel", glorot, shape, *kind)
             self.bias = make_variable(f"{self.path}/bias", zeros, shape[3:], *kind)
-        # A kernel for fewer channels would be taken for a grouped convolution.
+        # A kernel for fewer channels would make a grouped convolution.
         kernel = checked(self.kernel, shape, image.dtype)
         return tf.nn.bias_add(tf.nn.conv2d(image, kernel, 1, "SAME"), self.bias)
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
-    """Makes two towers of convolutions that share their variables by reuse.
+    """Makes a siamese network: two towers of convolutions that share variables.
 
     Returns a `Siamese`; see the class.
     """
@@ -231,13 +233,13 @@ def make_siamese(filters, size=3, depth=1, name="siamese"):
 
 
 class Siamese(tf.Module):
-    """One tower of convolutions, called twice.
+    """A siamese network: one tower of convolutions, called twice.
 
     A call takes two [batch, height, width, channels] float tensors and returns their
     two [batch, height, width, filters].
 
     Args:
-        filters: number of output channels of every convolution.
+        filters: number of output channels of each convolution.
         size: height and width of the kernels.
         depth: number of convolutions.
         name: scope of the variables `tower/conv2d/…`, `tower/conv2d_1/…`, …
@@ -262,7 +264,7 @@ class Siamese(tf.Module):
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
-    """Makes a dense layer of positive weights; initializer, penalty, sign by scope.
+    """Makes a dense layer with positive weights; a scope sets initializer and penalty.
 
     Returns a `ScopedDense`; see the class.
     """
@@ -270,12 +272,13 @@ def make_scoped_dense(units, penalty=0.1, name="dense"):
 
 
 class ScopedDense(tf.Module):
-    """A dense layer of positive weights, with a penalty on both variables.
+    """A dense layer with positive weights, and a penalty on both variables.
 
         y = x exp(kernel) + bias
 
-    What a variable scope set for all variables is written here for each. A call takes
-    x, [batch, features] floats, and returns [batch, units] and the penalty, a scalar.
+    The initializer and the penalty, which a variable scope set for all variables, are
+    written here for each variable. A call takes x, [batch, features] floats, and
+    returns [batch, units] and the penalty, a scalar.
 
     Args:
         units: size of the output.
@@ -290,13 +293,13 @@ class ScopedDense(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def __call__(self, x):
         # --- get
         if self.kernel is None:
-            normal = initializers.random_normal(seed=1)  # of deviation 1, not 0.05
+            normal = initializers.random_normal(seed=1)  # stddev 1, not Keras' 0.05
             shape = [x.shape[1], self.units]
             self.kernel = make_variable(f"{self.path}/kernel", normal, shape, x.dtype)
             self.bias = make_variable(f"{self.path}/bias", normal, shape[1:], x.dtype)

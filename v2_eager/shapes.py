@@ -20,20 +20,20 @@ __all__ = [
 
 
 def static_and_dynamic(x, spec, hints=()):
-    """Shows what is known of a shape before anything runs, and what it turns out to be.
+    """Returns the static shape of a tensor after hints, and its dynamic shape.
 
     Raises:
-        ValueError: if a hint contradicts what is known, or if the rank is unknown (it
-            has no list).
-        TypeError: if `x` does not fit `spec` (ValueError in TensorFlow 1).
+        ValueError: a hint contradicts a known size, or the rank is unknown (then there
+            is no list).
+        TypeError: `x` does not match `spec` (ValueError in TensorFlow 1).
     """
     # --- build
     static = []
 
     @tf.function(input_signature=[tf.TensorSpec(spec, x.dtype)])
     def dynamic_shape(a):
-        dynamic = tf.shape(a)  # after a full promise it would just repeat the promise
-        # Python runs while tracing: the list takes down what is known by then.
+        dynamic = tf.shape(a)  # with a full static shape it would be a constant
+        # Python runs while tracing: the list gets the static shape at this point.
         static.append(a.shape.as_list())
         for hint in hints:
             a.set_shape(hint)
@@ -41,54 +41,54 @@ def static_and_dynamic(x, spec, hints=()):
         return dynamic
 
     # --- run
-    # What is passed must fit the signature only; what set_shape told is not compared.
+    # The argument must match the signature only; sizes from set_shape are not compared.
     dynamic = dynamic_shape(tf.constant(x)).numpy()
     return {"static": static, "dynamic": dynamic}
 
 
 def promise_shape(tensor, shape):
-    """Adds to a tensor's static shape, on trust: nothing checks it in a graph's run."""
-    tensor = tf.identity(tensor)  # set_shape changes the object that it is called on
+    """Adds sizes to a tensor's static shape; they are not checked at run time."""
+    tensor = tf.identity(tensor)  # because set_shape changes its tensor
     tensor.set_shape(shape)
     return tensor
 
 
 def check_shape(tensor, shape):
-    """Adds to a tensor's static shape, and checks it when run."""
+    """Adds sizes to a tensor's static shape, and checks them at run time."""
     return tf.ensure_shape(tensor, shape)
 
 
 def impose_shape(tensor, shape):
-    """Reshapes row by row; only the number of elements is checked."""
-    # By default graph rewriting drops a reshape of [None, 128] to [32, 128], as if it
-    # did nothing, and its check with it: 3 rows come out as 3 rows.
+    """Reshapes a tensor; checks only that the number of elements is the same."""
+    # By default graph rewriting removes a reshape of [None, 128] to [32, 128] as if it
+    # did nothing, and removes its check, too: 3 rows come out as 3 rows.
     reshaped = tf.reshape(tensor, shape)
     return tf.ensure_shape(reshaped, reshaped.shape)
 
 
 def get_shape(tensor):
-    """Lists the sizes of a tensor: ints where they are known, else scalar tensors."""
+    """Lists a tensor's sizes: known sizes as ints, unknown sizes as scalar tensors."""
     static = tensor.shape.as_list()
     dynamic = tf.shape(tensor)
     return [dynamic[i] if size is None else size for i, size in enumerate(static)]
 
 
 def reshape(tensor, groups):
-    """Collapses groups of dimensions, of known and of unknown size."""
+    """Collapses groups of dimensions of known or unknown size."""
     shape = get_shape(tensor)
     sizes = []
     for group in groups:
         axes = [group] if isinstance(group, int) else group
-        # Python's product: of ints an int, with a tensor among them a tensor.
+        # Python's product of ints is an int; with a tensor among them it is a tensor.
         sizes.append(math.prod(shape[axis] for axis in axes))
-    return impose_shape(tensor, sizes)  # which keeps the check, too
+    return impose_shape(tensor, sizes)  # which also keeps the check
 
 
 def reshape_unknown(x, spec, groups):
-    """Collapses dimensions that are unknown until run; the others remain static.
+    """Collapses dimensions of unknown size; the other dimensions remain static.
 
     Raises:
-        TypeError: if `x` does not fit `spec` (ValueError in TensorFlow 1).
+        TypeError: `x` does not match `spec` (ValueError in TensorFlow 1).
     """
 
     # --- build
@@ -102,7 +102,7 @@ def reshape_unknown(x, spec, groups):
 
 
 def describe_shapes(shape, other):
-    """Tells what a shape knows by itself, and together with another one."""
+    """Describes a static shape: rank, size, compatibility with another shape, …."""
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     compatible = a.is_compatible_with(b)
     return {
@@ -117,19 +117,19 @@ def describe_shapes(shape, other):
 
 
 def sizes_of(shape):
-    # A size is an int or None itself, so `x.shape[0] is None` now means what it says.
+    # In TensorFlow 2 a size is an int or None, so `x.shape[0] is None` works.
     return None if shape.rank is None else list(shape)
 
 
 def compare_sizes(size, other):
-    """Compares two sizes, with no answer where one of them is unknown.
+    """Compares two sizes; the result is None if one of them is unknown.
 
     Raises:
-        ValueError: if a size is negative.
+        ValueError: a size is negative.
     """
-    tf.TensorShape([size, other])  # refuses what is negative; ints do not
+    tf.TensorShape([size, other])  # raises for negative sizes; ints do not
     if size is None or other is None:
-        # Dimensions answered None; now None == None is True and None < 3 an error.
+        # A Dimension returned None; for ints None == None is True, None < 3 raises.
         return dict.fromkeys(["equal", "different", "less", "at_least"])
     return {
         "equal": size == other,
@@ -140,14 +140,14 @@ def compare_sizes(size, other):
 
 
 def same_shape(shape, other):
-    """Whether two static shapes are certain to be equal."""
+    """Returns whether two static shapes are known to be equal."""
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
-    # `==` alone takes two unknown sizes for equal.
+    # `==` alone says that two unknown sizes are equal.
     return a.is_fully_defined() and a == b
 
 
 def window_counts(shape, window, stride):
-    """Counts the windows that fit into an image, a convolution without padding."""
+    """Computes the output shape of windows over an image without padding."""
     batch, height, width, channels = shape
     return [batch, *(count(n, window, stride) for n in (height, width)), channels]
 
@@ -156,6 +156,6 @@ def count(size, window, stride):
     if size is None:
         return None
     if size < window:
-        # A Dimension refuses to be negative; an int of -1 would mean "infer" below.
+        # A Dimension raises if it is negative; the int -1 would mean "infer" below.
         raise ValueError(f"Dimension {size - window} must be >= 0")
     return (size - window) // stride + 1

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
-    """Makes a network whose layers take arguments from two scopes, or their own.
+    """Makes a network whose layers get arguments from two nested `arg_scope`s.
 
     Returns a `Network`; see the class.
     """
@@ -36,7 +36,7 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
 
 
 class Network(tf.Module):
-    """A network whose layers take arguments from two scopes, or their own.
+    """A network whose layers get arguments from two nested `arg_scope`s.
 
     `arg_scope` becomes `functools.partial`. A call takes x, [batch, height, width,
     channels] floats, and `is_training`, a bool. It returns the logits, [batch,
@@ -47,7 +47,7 @@ class Network(tf.Module):
         classes: number of the logits.
         scale: weight of an l2 penalty on all weights.
         decay: share of the moving statistics that an update keeps.
-        fused: of the batch norms; False for float64.
+        fused: `fused` of the batch norms; must be False for float64.
         name: scope of the variables `conv1/weights`, `conv1/BatchNorm/beta`, …
     """
 
@@ -61,7 +61,7 @@ class Network(tf.Module):
             conv,
             padding="VALID",
             activation=tf.nn.elu,
-            norm_options={"scale": True},  # in place of the other dict
+            norm_options={"scale": True},  # replaces the other dict
         )
         # --- layers
         self.conv1 = conv("conv1", filters, 3)
@@ -70,7 +70,7 @@ class Network(tf.Module):
         self.logits = valid("logits", classes, 1, activation=None, norm_options=None)
 
     def convolution(self, path, units, size, norm_options, **options):
-        """A convolution with a batch norm, or without where its options are None."""
+        """Makes a convolution with a batch norm, or without if the options are None."""
         path = f"{self.path}/{path}"
         if norm_options is not None:
             norm = self.norm(name=f"{path}/BatchNorm", **norm_options)
@@ -100,7 +100,7 @@ class Network(tf.Module):
 def make_separable_conv2d(
     units, size, stride=1, multiplier=1, rate=1, decay=None, fused=None, name="net"
 ):
-    """Makes a convolution of each channel, and one that mixes them, then a ReLU.
+    """Makes a separable convolution (depthwise, then pointwise) with ReLU.
 
     Returns a `SeparableConv2D`; see the class.
     """
@@ -113,7 +113,7 @@ def make_separable_conv2d(
 
 
 def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
-    """Makes a transposed convolution, which enlarges images, and a ReLU.
+    """Makes a transposed convolution, which enlarges images, with ReLU.
 
     Returns a `Conv2DTranspose`; see the class.
     """
@@ -121,7 +121,7 @@ def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
 
 
 def find_variables(scope, suffix, exclude):
-    """Finds variables of a network by where they are, and by what they are."""
+    """Finds a network's variables by scope, suffix, name, kind and exclusion."""
     # --- build
     model = Tower()
     model(tf.zeros([1, 4, 4, 3]))
@@ -129,12 +129,12 @@ def find_variables(scope, suffix, exclude):
     seen = tf.Variable(0.0, False, name="seen")
     total = tf.Variable(0.0, False, name="total")
 
-    # --- ask
+    # --- find
     def names(variables, question=lambda name: True):
         return sorted(filter(question, named(variables)))
 
     def under(path):
-        # The beginning of a name, and a pattern: "conv1" is that of "conv10/biases".
+        # The scope is a pattern of a name's beginning: "conv1" matches "conv10/biases".
         return re.compile(path or "").match
 
     saved = [*model.variables, global_step, seen]
@@ -151,7 +151,7 @@ def find_variables(scope, suffix, exclude):
 
 
 class Tower(tf.Module):
-    """A small network, some of whose scopes begin alike: "conv1" and "conv10"."""
+    """A small network with scopes that have a common prefix: "conv1" and "conv10"."""
 
     def __init__(self):
         super().__init__()
@@ -168,17 +168,17 @@ class Tower(tf.Module):
 
 
 def compute_weighted_loss(losses, weights=1.0):
-    """Averages losses by weights for whole examples, or for their elements.
+    """Averages losses with weights for whole examples or for single elements.
 
     Raises:
-        ValueError: weights of another shape, or an unknown rank.
+        ValueError: the weights have another shape, or the rank is unknown.
     """
     values = tf.cast(losses, tf.float32)
     weights = tf.cast(weights, tf.float32)
     if None in (values.shape.rank, weights.shape.rank):
         raise ValueError("the ranks of losses and weights must be known")
     last = weights.shape[-1] if weights.shape.rank > 1 else 0
-    if last is None:  # only a run knows
+    if last is None:  # known only at run time
         loss = tf.cond(
             tf.shape(weights)[-1] == 1,
             lambda: weighted_mean(values, tf.squeeze(weights, [-1])),
@@ -191,9 +191,10 @@ def compute_weighted_loss(losses, weights=1.0):
 
 
 def weighted_mean(values, weights):
-    """The mean by weights whose shape is the beginning of that of the values."""
+    """Computes the mean with weights whose shape is the beginning of the values'."""
     rank = weights.shape.rank
-    # A weight is for all that is below it, and counts as often: [1] not as a scalar.
+    # A weight applies to all elements of its part, and counts once for each of them.
+    # Weights of shape [1] differ from a scalar.
     weighted = tf.reduce_sum(values, list(range(rank, values.shape.rank))) * weights
     weights = weights if rank else tf.fill(tf.shape(values)[:1], weights)
     each = tf.reduce_prod(tf.shape(values)[max(rank, 1) :])
@@ -204,7 +205,7 @@ def weighted_mean(values, weights):
 
 
 def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
-    """Computes the cross-entropies that are called with logits first."""
+    """Computes the cross-entropies of `slim.losses`, whose first argument is logits."""
     rows = tf.one_hot(labels, logits.shape[1])
 
     def averaged(loss, labels, **options):
@@ -224,11 +225,11 @@ def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
 
 
 def errors(predictions, labels, weights=1.0):
-    """Computes what is called with predictions first, in float32.
+    """Computes the losses of `slim.losses` whose first argument is predictions.
 
     Args:
-        weights: scalar, or [batch] or [batch, n] tensor, of which "pairwise" takes the
-            last for n = batch alone; not of "hinge".
+        weights: scalar, or [batch] or [batch, n] tensor; not used by "hinge".
+            "pairwise" accepts [batch, n] only if n is the batch size.
     """
 
     def each(loss):
@@ -244,11 +245,11 @@ def errors(predictions, labels, weights=1.0):
 
 
 def mean_pairwise_squared_error(predictions, labels, weights):
-    """Slim's: divided by n ** 2, where `tf.losses` divided by n * (n - 1)."""
+    """Computes slim's pairwise error: over n ** 2, in `tf.losses` over n * (n - 1)."""
     difference = tf.cast(predictions, tf.float32) - tf.cast(labels, tf.float32)
     weights, axis = tf.cast(weights, tf.float32), list(range(1, difference.shape.rank))
     rank = weights.shape.rank
-    # Counted for each example, times the elements that one weight stands for.
+    # Counts the present weights per example, times the elements per weight.
     present = tf.cast(tf.not_equal(weights, 0), tf.float32)
     present = tf.reduce_sum(present, list(range(1, rank)))
     each = tf.reduce_prod(tf.shape(difference)[max(rank, 1) :])
@@ -257,13 +258,13 @@ def mean_pairwise_squared_error(predictions, labels, weights):
     square = tf.square(tf.reduce_sum(difference, axis))
     found = 2.0 * tf.math.divide_no_nan(squares, n)
     found -= 2.0 * tf.math.divide_no_nan(square, tf.square(n))
-    if not rank:  # one weight for all multiplies their sum
+    if not rank:  # a scalar weight multiplies the sum
         found = tf.reduce_sum(found)
     return tf.reduce_sum(found * weights)
 
 
 def total_loss(logits, labels, kernel, scale):
-    """Sums up the losses and penalties that were collected, wherever that was."""
+    """Sums the losses and penalties in the collections of `slim.losses`."""
 
     @tf.function
     def find(logits, labels, kernel):

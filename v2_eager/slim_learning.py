@@ -34,7 +34,7 @@ class Classifier(tf.Module):
         units: size of the hidden layer.
         classes: number of the logits.
         scale: weight of the l2 penalty on both layers' weights.
-        fused: of the batch norm; False for float64.
+        fused: `fused` of the batch norm; must be False for float64.
         update: whether training updates the moving statistics.
     """
 
@@ -56,7 +56,7 @@ class Classifier(tf.Module):
 
 
 def create_train_op(x, y, start, steps, rate, options=()):
-    """Trains by `create_train_op`: updates first, multipliers, a clip, a check."""
+    """Trains with `create_train_op`: update ops, multipliers, clipping, NaN check."""
     options = dict(options)
     x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss
@@ -86,14 +86,14 @@ def create_train_op(x, y, start, steps, rate, options=()):
 
 
 class Step(tf.Module):
-    """A step as `slim.learning.create_train_op` made it.
+    """A training step as `slim.learning.create_train_op` made it.
 
     Args:
-        variables: list of variables to move.
-        optimizer: one of `v2_eager.numerics.optimizers`.
-        clip_gradient_norm: the largest norm of a gradient, each on its own; 0 for none.
+        variables: list of variables to train.
+        optimizer: an optimizer of `v2_eager.numerics.optimizers`.
+        clip_gradient_norm: largest norm of each gradient; 0 for no clipping.
         gradient_multipliers: {name of a variable: factor of its gradient}.
-        check_numerics: whether a loss that is infinite or NaN is an error.
+        check_numerics: whether an infinite or NaN loss raises an error.
     """
 
     def __init__(
@@ -111,16 +111,16 @@ class Step(tf.Module):
         self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
 
     def __call__(self, loss):
-        """Takes a step; returns the loss before it."""
+        """Takes a step; returns the loss before the step."""
         value, pairs = self.optimizer.differentiate(loss, self.trained)
-        if self.check:  # before the weights are NaN, too: the left page does not
+        if self.check:  # before the weights become NaN; the left page checks after it
             value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
         pairs = [(self.transformed(gradient, v), v) for gradient, v in pairs]
         self.optimizer.apply_gradients(pairs, self.global_step)
         return value
 
     def transformed(self, gradient, variable):
-        """A gradient times its factor, then clipped; of rows, these are the rows."""
+        """Multiplies a gradient by its factor, then clips it; of slices, the values."""
         factor = self.multipliers.get(variable.name[:-2])
         if gradient is None:
             if factor is not None:
@@ -138,7 +138,7 @@ class Step(tf.Module):
 
 
 def train(x, y, start, stops, rate=0.125):
-    """Trains by `slim.learning.train`, in several runs that go on from the last one."""
+    """Trains with `slim.learning.train` in several runs, each resumes the last."""
     losses = []
     with tempfile.TemporaryDirectory() as directory:
         for number_of_steps in stops:
@@ -159,7 +159,7 @@ def train(x, y, start, stops, rate=0.125):
             )
             manager.restore_or_initialize()
             # --- run
-            while True:  # asked after a step: who is there already takes one more
+            while True:  # the check follows a step: a finished run takes one more step
                 loss = step(error)
                 if take.global_step >= number_of_steps:
                     break
@@ -178,14 +178,14 @@ def squared_error(layer, x, y):
 
 
 def evaluate_once(x, y, saved, num_evals, batch_size):
-    """Evaluates a checkpoint by `slim.evaluation`, batch by batch.
+    """Evaluates a checkpoint with `slim.evaluation`, batch by batch.
 
     Args:
-        num_evals: how many batches to take, at least one.
+        num_evals: number of batches, at least one.
 
     Returns:
-        dict of the scalars "accuracy", "recall_2", which is float64, and "loss", of the
-        batches that were taken.
+        dict of the scalars "accuracy", "recall_2", which is float64, and "loss" over
+        these batches.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
@@ -206,28 +206,28 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
         loss.update_state(losses)
 
     # --- run
-    for rows, labels in data.take(max(num_evals, 1)):  # asked after a batch
+    for rows, labels in data.take(max(num_evals, 1)):  # slim checked after a batch
         update(rows, labels)
     measures = {"accuracy": accuracy, "recall_2": recall, "loss": loss}
     return {name: metric.result().numpy() for name, metric in measures.items()}
 
 
 def write_checkpoint(arrays, directory):
-    """Writes a checkpoint with these arrays, and tells its path."""
+    """Writes a checkpoint with these arrays, and returns its path."""
     path = os.path.join(directory, "model.ckpt")
     restore.save(path, arrays)
     return path
 
 
 def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=False):
-    """Starts from a checkpoint, but for the scopes that are new."""
+    """Restores variables from a checkpoint, except those in excluded scopes."""
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
         # --- build
         variables = {name: tf.Variable(array) for name, array in start.items()}
 
         def is_restored(name):
-            # Scopes were compared with the names of tensors.
+            # slim matched scopes with the names of tensors, which end with ":0".
             return not any(re.match(scope, name + ":0") for scope in exclude)
 
         # --- restore
@@ -247,7 +247,7 @@ def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=
 
 
 def read_examples(images, labels, boxes, count):
-    """Reads examples by a dataset, its decoder and its provider, which never end."""
+    """Reads examples with `DatasetDataProvider`, in file order, repeatedly."""
     sides = ["ymin", "xmin", "ymax", "xmax"]
     floats = tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)
     features = {
@@ -289,16 +289,16 @@ def read_examples(images, labels, boxes, count):
 
 
 def read_masks(images, masks, epochs):
-    """Reads the examples of several files, whose masks are decoded by a callback.
+    """Reads examples from several files; an `ItemHandlerCallback` decodes masks.
 
     Raises:
-        ValueError: `epochs` below 1.
+        ValueError: `epochs` is less than 1.
     """
-    if epochs < 1:  # a dataset would have no rows of 0, and no end of -1
+    if epochs < 1:  # a dataset has no rows with repeat(0), and no end with repeat(-1)
         raise ValueError(f"num_epochs must be > 0, not {epochs}")
     shape = images[0].shape[1:]
 
-    def decode_mask(text):  # of a known shape: there may be none
+    def decode_mask(text):  # the shape is known, because there may be no mask
         return tf.ensure_shape(tf.io.decode_png(text, 1), [*shape[:2], 1])
 
     def decode(serialized):

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def collect_named_outputs(x, aliases, found="end_points"):
-    """Halves a tensor again and again; finds the outputs by names they were given."""
+    """Halves a tensor repeatedly, and collects the outputs under alias names."""
     end_points = {}
     # --- name
     for names in aliases:
@@ -39,26 +39,26 @@ def collect_named_outputs(x, aliases, found="end_points"):
 
 
 def subsample(x, factor):
-    """Keeps every so manieth pixel, both ways, by a pool of single pixels."""
+    """Keeps every `factor`-th pixel in both directions, by 1 x 1 max pooling."""
     if factor == 1:
         return x
-    # x[:, ::factor, ::factor] hands NaN on, in place of which the kernel has -3.4e38.
+    # x[:, ::factor, ::factor] would keep NaN, of which the kernel makes -3.4e38.
     return tf.nn.max_pool2d(x, 1, factor, "VALID")
 
 
 class Conv2DSame(Conv2D):
-    """A convolution that pads by its size alone, and never by that of the image.
+    """A convolution whose padding depends on the kernel's size, not on the image's.
 
-    Strided, it pads (size - 1) * rate pixels in all, half of them before, as
-    `resnet_utils.conv2d_same` did. SAME pads by what the image's size leaves over.
+    With a stride it pads (size - 1) * rate pixels in total, half of them before, as
+    `resnet_utils.conv2d_same` did. SAME padding depends on the image's size.
 
     Args:
         path: scope of the variables.
         units: number of output channels.
-        size: [height, width] of the kernel, or a number for both; see `Conv2D`.
-        stride: between outputs, both ways; 1 where there is a rate.
+        size: [height, width] of the kernel, or one number for both; see `Conv2D`.
+        stride: stride in both directions; must be 1 if there is a rate.
         rate: dilation.
-        **others: of `numerics.layers.Layer`, such as `activation`.
+        **others: arguments of `numerics.layers.Layer`, such as `activation`.
     """
 
     def __init__(self, path, units, size, stride=1, rate=1, **others):
@@ -75,7 +75,7 @@ class Conv2DSame(Conv2D):
 
 
 def make_conv2d_same(units, size, stride=1, rate=1, name="root"):
-    """Makes a strided convolution that pads as if it were not strided, and a ReLU.
+    """Makes a strided convolution with ReLU; its padding does not depend on the image.
 
     Returns a `Conv2DSame`; see the class.
     """
@@ -90,10 +90,10 @@ class Bottleneck(tf.Module):
     Args:
         path: scope of the variables.
         depth: number of output channels.
-        inner: number of channels between.
-        stride: of the 3 x 3 convolution and the shortcut.
+        inner: number of channels of the inner convolutions.
+        stride: stride of the 3 x 3 convolution and the shortcut.
         rate: dilation of the 3 x 3 convolution.
-        fused: of the batch norms; False for float64.
+        fused: `fused` of the batch norms; must be False for float64.
     """
 
     def __init__(self, path, depth, inner, stride, rate=1, fused=None):
@@ -156,13 +156,13 @@ class ResNetV2(tf.Module):
         blocks: list of (scope, channels in between, number of units, stride).
         root: number of channels of the first convolution.
         classes: number of the logits.
-        output_stride: how much smaller the last block is than the image; units that
-            would make it smaller are dilated. None leaves strides as they are.
-        fused: of the batch norms; False for float64.
+        output_stride: ratio of the image's size to the last block's size; units that
+            would make the output smaller are dilated instead. None keeps all strides.
+        fused: `fused` of the batch norms; must be False for float64.
         decay: weight of the l2 penalty on all kernels.
 
     Raises:
-        ValueError: the strides do not come to `output_stride`.
+        ValueError: the strides do not reach `output_stride`.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class ResNetV2(tf.Module):
             units = []
             for i in range(count):
                 unit = f"{path}/{block}/unit_{i + 1}/bottleneck_v2"
-                stride = last if i == count - 1 else 1  # that of the last unit
+                stride = last if i == count - 1 else 1  # the last unit has the stride
                 if current == wanted:
                     units.append(Bottleneck(unit, 4 * inner, inner, 1, rate, fused))
                     rate *= stride
@@ -220,7 +220,7 @@ class ResNetV2(tf.Module):
 def make_resnet_v2(
     blocks, root, classes, output_stride=None, fused=None, name="resnet_v2"
 ):
-    """Makes a ResNet whose units begin with a norm, its end points and penalties.
+    """Makes a ResNet v2 (pre-activation) with end points and penalties.
 
     Returns a `WithPenalties`; see the class.
     """
@@ -228,14 +228,14 @@ def make_resnet_v2(
 
 
 class WithPenalties(ResNetV2):
-    """A `ResNetV2` whose call returns the list of penalties, too."""
+    """A `ResNetV2` whose call also returns the list of penalties."""
 
     def __call__(self, x, is_training):
         return *super().__call__(x, is_training), self.penalties()
 
 
 def make_inception_block(base, classes, keep_prob=0.8, fused=None, name="InceptionV3"):
-    """Makes branches that are concatenated, between a stem and the logits.
+    """Makes a small Inception network: a stem, one block of branches, the logits.
 
     Returns an `Inception`; see the class.
     """
@@ -253,8 +253,8 @@ class Inception(tf.Module):
         base: number of channels of a branch; the 3 x 3 convolution's branch has twice
             as many.
         classes: number of the logits.
-        keep_prob: share of the features that dropout keeps in training.
-        fused: of the batch norms; False for float64.
+        keep_prob: keep probability of the dropout in training.
+        fused: `fused` of the batch norms; must be False for float64.
     """
 
     def __init__(self, path, base, classes, keep_prob, fused):
@@ -300,7 +300,7 @@ class Inception(tf.Module):
 
 
 def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
-    """Trains a ResNet by momentum, and saves it."""
+    """Trains a ResNet with momentum, and saves a checkpoint."""
     # --- loss
     x, y = tf.constant(x), tf.constant(y)
     model = started(ResNetV2("resnet_v2", blocks, 4, 3, fused=fused), x, start)
@@ -318,7 +318,7 @@ def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
 
 
 def started(model, x, values):
-    """The model, whose variables are made, and some given their values."""
+    """Makes the model and its variables, and assigns values to some of them."""
     model(x, False)
     for name, value in values.items():
         named(model)[name].assign(value)
@@ -326,20 +326,20 @@ def started(model, x, values):
 
 
 def total_loss(model, x, y):
-    """The mean cross-entropy and the penalties."""
+    """Computes the mean cross-entropy plus the penalties."""
     logits, _ = model(x, True)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)
     return tf.add_n([tf.reduce_mean(losses), *model.penalties()])
 
 
 def packed(path):
-    """{suffix: bytes as a uint8 array} of the files of a checkpoint."""
+    """Reads the files of a checkpoint into {suffix: bytes as a uint8 array}."""
     suffixes = [".index", ".data-00000-of-00001"]
     return {suffix: np.fromfile(path + suffix, np.uint8) for suffix in suffixes}
 
 
 def unpacked(files, folder):
-    """The path of the checkpoint that has these files now."""
+    """Writes the files of a checkpoint, and returns its path."""
     path = os.path.join(folder, "given.ckpt")
     for suffix, content in files.items():
         content.tofile(path + suffix)
@@ -347,7 +347,7 @@ def unpacked(files, folder):
 
 
 def fine_tune(files, x, y, blocks, start, exclude, trained, steps, fused=None):
-    """Trains a part of a ResNet from a checkpoint, with other classes, and predicts."""
+    """Fine-tunes part of a ResNet from a checkpoint, with new classes; predicts."""
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     classes = len(start["resnet_v2/logits/biases"])
@@ -358,7 +358,7 @@ def fine_tune(files, x, y, blocks, start, exclude, trained, steps, fused=None):
         del chosen[name]
     with tempfile.TemporaryDirectory() as folder:
         restore.by_name(unpacked(files, folder), chosen)
-    # The beginning of a name, and a pattern, as scopes were.
+    # As in slim, a scope is a regular expression for the beginning of a name.
     variables = [
         v
         for v in model.trainable_variables

@@ -30,10 +30,10 @@ Event = message_class("Event")
 
 
 def train(x, y, kernel, steps, test_every, rate=0.125):
-    """Trains a linear model, with curves of training and testing, and statistics.
+    """Trains a linear model; writes training and test curves and statistics.
 
     Raises:
-        ValueError: the sizes do not fit (eagerly a tf.errors.InvalidArgumentError).
+        ValueError: the sizes do not match (tf.errors.InvalidArgumentError if eager).
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -45,11 +45,12 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         def summarized_loss(inputs, labels):
             error = tf.matmul(inputs, kernel) - labels
             loss = tf.reduce_mean(tf.square(error))
-            write_scalar("loss_1", loss)  # as it was called: the curve goes on
+            write_scalar("loss_1", loss)  # v1's tag, so that the curve continues
             variable_summaries(kernel)
             return loss
 
-        # Each function has its own writer: that of its trace, for good.
+        # Each function needs its own writer: a trace keeps the writer that it was
+        # traced with.
         @tf.function
         def test_step(step, inputs, labels):
             with test_writer.as_default(step):
@@ -81,7 +82,7 @@ def variable_summaries(variable, scope="summaries"):
 
     Args:
         variable: float variable, tensor or array.
-        scope: what the tags begin with; of the second variable "summaries_1".
+        scope: prefix of the tags; for the second variable "summaries_1".
     """
     mean = tf.reduce_mean(variable)
     write_scalar(f"{scope}/mean_1", mean)
@@ -92,28 +93,31 @@ def variable_summaries(variable, scope="summaries"):
 
 
 def write_scalar(tag, value, step=None):
-    """Writes what `tf.summary.scalar` and `add_summary` of TensorFlow 1 wrote.
+    """Writes a scalar as `tf.summary.scalar` and `add_summary` of TensorFlow 1 did.
 
     Args:
-        tag: the whole tag: no scope is put before it, and no number behind; or a list.
-        value: scalar, or a list with one for each tag.
-        step: int64 scalar; by default that of the writer, or of `set_step`.
+        tag: the whole tag, or a list of tags; no scope or number is added.
+        value: scalar, or a list with one value for each tag.
+        step: int64 scalar; the default is the writer's step, or that of `set_step`.
     """
-    # tf.summary.scalar would write a tensor, no simple_value, and put the name scope
-    # before the tag.
+    # tf.summary.scalar would write a tensor, not a simple_value, and add the name scope
+    # to the tag.
     proto = tf.raw_ops.ScalarSummary(tags=tag, values=value)
     tf.summary.experimental.write_raw_pb(proto, step)
 
 
 def write_histogram(tag, values, step=None):
-    """Writes what `tf.summary.histogram` of TensorFlow 1 wrote; see `write_scalar`."""
-    # tf.summary.histogram would write a tensor of 30 buckets of one width.
+    """Writes a histogram as TensorFlow 1's `tf.summary.histogram` did.
+
+    For the arguments see `write_scalar`.
+    """
+    # tf.summary.histogram would write a tensor of 30 buckets of equal width.
     proto = tf.raw_ops.HistogramSummary(tag=tag, values=values)
     tf.summary.experimental.write_raw_pb(proto, step)
 
 
 def histogram(values, tag="histogram"):
-    """Writes a histogram per step, in the buckets of TensorFlow 1."""
+    """Writes one histogram per step, with TensorFlow 1's buckets."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -126,12 +130,12 @@ def histogram(values, tag="histogram"):
 
 
 def media(images, sounds, sample_rate, max_outputs=3):
-    """Writes images and sounds."""
+    """Writes image and audio summaries."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
 
-        # tf.summary.image would take floats as they are, in [0, 1]; it and
+        # tf.summary.image would not scale floats, which must be in [0, 1]; it and
         # tf.summary.audio would write tensors.
         @tf.function
         def write(images, sounds):
@@ -150,14 +154,14 @@ def media(images, sounds, sample_rate, max_outputs=3):
         # --- write
         batch = tf.constant(images), tf.constant(sounds)
         with closing(writer), writer.as_default(0):
-            # A graph, whatever `run_functions_eagerly` says: ImageSummary needs one.
+            # ImageSummary needs a graph, also with `run_functions_eagerly(True)`.
             write.get_concrete_function(*batch)(*batch)
         # --- read
         return read_folder(directory)
 
 
 def text(paragraphs, tag="text"):
-    """Writes text, of any shape; TensorBoard shows a table."""
+    """Writes text summaries of any shape; TensorBoard shows them as a table."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -170,7 +174,7 @@ def text(paragraphs, tag="text"):
 
 
 def by_hand(metrics, steps):
-    """Writes numbers that Python has computed, such as those of an evaluation."""
+    """Writes Python numbers as scalar summaries, such as metrics of an evaluation."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -178,13 +182,13 @@ def by_hand(metrics, steps):
         with closing(writer), writer.as_default():
             for i, step in enumerate(steps):
                 numbers = [values[i] for values in metrics.values()]
-                write_scalar(list(metrics), numbers, step)  # one event has them all
+                write_scalar(list(metrics), numbers, step)  # one event for all metrics
         # --- read
         return read_folder(directory)
 
 
 def tags(names, merge=False):
-    """Tells the tags of summaries, which the graph makes legal and unique."""
+    """Returns the tags of summaries, which a graph makes legal and unique."""
     # --- name
     taken, found = tf.Graph(), []
     for scope, name, family in names:
@@ -192,11 +196,11 @@ def tags(names, merge=False):
         prefix = ""
         if family:
             name, prefix = f"{family}/{name}", family + "/"
-        # A graph that stays empty makes the names unique, as it did.
+        # An empty graph makes the names unique, as v1's graph did.
         with taken.as_default(), tf.name_scope(scope) if scope else nullcontext():
             found.append(prefix + taken.unique_name(name))
     if merge:
-        # tf.summary would write a tag twice; this op raises.
+        # tf.summary would write a tag twice; this op raises an error.
         tf.raw_ops.MergeSummary(
             inputs=[tf.raw_ops.ScalarSummary(tags=tag, values=0.5) for tag in found]
         )
@@ -204,7 +208,7 @@ def tags(names, merge=False):
 
 
 def every_n_steps(values, n):
-    """Writes a summary in the first step, and in every n-th from there."""
+    """Writes a summary in the first step and then in every n-th step."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -218,13 +222,13 @@ def every_n_steps(values, n):
 
 
 def inside_the_step(values, n):
-    """Writes from inside the graph, each n-th step: no fetch, no proto in Python."""
+    """Writes summaries with ops in the graph, every n steps, without fetching them."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         global_step = tf.Variable(0, dtype=tf.int64)
         writer = tf.summary.create_file_writer(directory)
 
-        def due():  # a function: of a number, the trace would keep the first
+        def due():  # a function, because a trace would keep the first value of a bool
             return tf.equal(global_step % n, 0)
 
         @tf.function
@@ -244,7 +248,7 @@ def inside_the_step(values, n):
 
 
 def of_tensorboard(values, images, sounds, words, step=0):
-    """Writes what TensorBoard's own `tf.summary` of TensorFlow 2 writes: tensors."""
+    """Writes summaries with TensorBoard's `tf.summary` of TensorFlow 2, as tensors."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -289,12 +293,12 @@ def graph_nodes(x, kernel, scope):
 
 
 def resume(runs):
-    """Writes a curve in several runs, each of which begins again at some step."""
+    """Writes a curve in several runs; each run continues from an earlier step."""
     with tempfile.TemporaryDirectory() as directory:
         # --- write
         for run, (first, values) in enumerate(runs):
-            # `tf.summary` has nothing for the START of a session: a file of events is
-            # a file of records.
+            # `tf.summary` cannot write the START of a session, but an event file is a
+            # TFRecord file.
             path = os.path.join(directory, f"events.{run:06d}")
             with tf.io.TFRecordWriter(path) as writer:
                 event = Event(step=first, session_log={"status": "START"})
@@ -320,7 +324,7 @@ def resume(runs):
 
 
 def read_events(files):
-    """Reads the summaries in event files, whoever wrote them."""
+    """Reads the summaries in event files of TensorFlow 1 or 2."""
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
             content.tofile(os.path.join(directory, f"events.{i:06d}"))
@@ -328,19 +332,19 @@ def read_events(files):
 
 
 def _events(path):
-    """The events in a file, as `tf.train.summary_iterator` gave them."""
+    """Reads the events in a file, as `tf.train.summary_iterator` did."""
     for record in tf.data.TFRecordDataset(path):
         yield Event.FromString(record.numpy())
 
 
 def read_folder(directory):
-    """The events of a directory: see `read_events`."""
+    """Reads the events of a directory; see `read_events`."""
     # --- read
     found, plugins = [], {}
     for path in _event_files(directory):
         for event in _events(path):
             for value in event.summary.value:
-                # A FileWriter keeps the metadata of the first value of a tag only.
+                # A FileWriter writes metadata only with the first value of a tag.
                 data = value.metadata.plugin_data
                 plugin = plugins.setdefault(value.tag, data.plugin_name)
                 kind = value.WhichOneof("value")
@@ -369,14 +373,15 @@ def _content(kind, content):
 
 
 def _by_tag(events):
-    """Events that nothing ordered, in an order."""
+    """Sorts events by step and tag, because ops wrote them in any order."""
     return sorted(events, key=lambda event: (event["step"], event["tag"]))
 
 
 def _event_files(directory):
-    """Paths of the event files of a directory, in the order they were made.
+    """Lists the event files of a directory in the order of their creation.
 
-    A name has the second, the process and a number: 9 comes before 10.
+    A name contains the second, the process and a number; they are sorted as numbers,
+    so that 9 comes before 10.
     """
     paths = tf.io.gfile.glob(os.path.join(directory, "events.*"))
     return sorted(paths, key=lambda path: [n.zfill(20) for n in path.split(".")])

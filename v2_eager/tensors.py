@@ -30,55 +30,55 @@ __all__ = [
 
 
 def set_item(x, index, value):
-    """Assigns to an element, which a tensor refuses."""
+    """Assigns to an element, `x[index] = value`; a tensor raises TypeError."""
     x[index] = value
     return x
 
 
 def update_where(x, mask, value):
-    """Puts a value wherever a mask is true."""
+    """Replaces elements by a value where a mask is true."""
     return tf.where(mask, value, x)
 
 
 def update_at(x, indices, values):
-    """Puts values at positions along the first axis."""
+    """Replaces rows at given positions of the first axis."""
     return tf.tensor_scatter_nd_update(x, tf.expand_dims(indices, 1), values)
 
 
 def take(x, indices, axis=0):
-    """Picks positions along one axis, in any order and as often as wanted."""
+    """Selects positions along one axis, in any order and with repetitions."""
     return tf.gather(x, indices, axis=axis)
 
 
 def index_by_list(x, index):
-    """Indexes by a list: one position per axis, unlike NumPy's rows."""
+    """Indexes with a list: one position per axis; NumPy would select rows."""
     return x[index]
 
 
 def take_pairs(x, rows, columns):
-    """Picks one element for each pair of a row and a column."""
+    """Selects one element for each pair of a row and a column."""
     return tf.gather_nd(x, tf.stack([rows, columns], axis=1))
 
 
 def take_per_row(x, columns):
-    """Picks some columns of every row, other ones in each."""
+    """Selects columns of each row; the columns differ from row to row."""
     return tf.gather(x, columns, batch_dims=1)
 
 
 def choose_rows(condition, a, b):
-    """Chooses each row from one of two matrices."""
-    # A vector would be broadcast along the last axis, and choose columns.
+    """Selects each row from one of two matrices by a condition per row."""
+    # tf.where would broadcast a vector along the last axis, and select columns.
     return tf.where(condition[:, tf.newaxis], a, b)
 
 
 def convert(value, dtype=None):
-    """Makes a tensor of numbers, text, lists or arrays."""
+    """Converts numbers, text, lists or arrays to a tensor."""
     tensor = tf.convert_to_tensor(value, dtype and tf.as_dtype(dtype))
     return tensor.numpy(), tensor.dtype.name
 
 
 def cast(x):
-    """Makes numbers of another kind: a fraction is cut off, toward zero."""
+    """Casts to other dtypes; fractions are truncated toward zero."""
     return {
         "float": tf.cast(x, tf.float32),
         "double": tf.cast(x, tf.float64),
@@ -89,8 +89,8 @@ def cast(x):
 
 
 def fill(values, shape):
-    """Makes a constant of a shape; the last value fills what is missing."""
-    # A constant is no longer padded: `shape` holds what is given, or one value.
+    """Makes a constant of a shape; repeats the last value if values are missing."""
+    # tf.constant does not repeat the last value any more.
     flat = tf.reshape(values, [-1])
     missing = math.prod(shape) - flat.shape[0]
     return tf.reshape(tf.pad(flat, [[0, missing]], constant_values=flat[-1]), shape)
@@ -102,10 +102,10 @@ def text_lengths(texts):
 
 
 def split_words(texts, separators=" "):
-    """Splits texts at any of some characters and drops the empty words."""
+    """Splits texts at given characters, and drops empty words."""
     if not separators:
         return tf.strings.bytes_split(texts).to_tensor()
-    # The separator of tf.strings.split is a whole text, and it keeps empty words.
+    # tf.strings.split takes `sep` as one whole separator, and keeps empty words.
     separator = separators[0]
     pattern, rewrite = f"[{re.escape(separators)}]", separator.replace("\\", r"\\")
     spaced = tf.strings.regex_replace(texts, pattern, rewrite)
@@ -119,13 +119,13 @@ def row_sums(values, lengths):
 
 
 def pad_rows(values, lengths, padding=0):
-    """Makes a matrix of rows of different lengths."""
+    """Pads rows of different lengths to a matrix."""
     rows = tf.RaggedTensor.from_row_lengths(values, lengths)
     return rows.to_tensor(tf.cast(padding, values.dtype))
 
 
 def pool_segments(values, ids, count):
-    """Takes maxima and minima of rows by segments, of which some have no row."""
+    """Computes maxima and minima of rows per segment; segments may be empty."""
     highest = tf.math.unsorted_segment_max(values, ids, count)
     lowest = values.dtype.min
     return {
@@ -137,21 +137,21 @@ def pool_segments(values, ids, count):
 
 
 def to_dense(indices, values, shape, ordered=True):
-    """Makes a dense tensor of a sparse one."""
+    """Converts a sparse tensor to a dense tensor."""
     sparse = tf.SparseTensor(indices, values, shape)
     return tf.sparse.to_dense(sparse if ordered else tf.sparse.reorder(sparse))
 
 
 def multiply_sparse(indices, values, matrix):
-    """Multiplies a sparse square matrix by a dense one."""
+    """Multiplies a sparse square matrix by a dense matrix."""
     n = tf.shape(matrix, out_type=tf.int64)[0]
     sparse = tf.SparseTensor(indices, values, tf.stack([n, n]))
     return tf.sparse.sparse_dense_matmul(sparse, matrix)
 
 
 def multiply_sparse_batch(indices, values, matrices):
-    """Multiplies a batch of sparse square matrices by a batch of dense ones."""
-    # The kernel takes one matrix: all stand on its diagonal, one below the other.
+    """Multiplies a batch of sparse square matrices by a batch of dense matrices."""
+    # The kernel takes one matrix: put all matrices on its diagonal, as blocks.
     b, n, _ = tf.unstack(tf.shape(matrices, out_type=tf.int64))
     places = indices[:, :1] * n + indices[:, 1:]
     sparse = tf.SparseTensor(places, values, tf.stack([b * n, b * n]))
@@ -160,10 +160,10 @@ def multiply_sparse_batch(indices, values, matrices):
 
 
 def drop_sparse(indices, values, shape, keep_prob, seed):
-    """Drops elements of a sparse matrix by chance, and scales up the others.
+    """Applies dropout to a sparse matrix: drops elements, scales up the others.
 
     Args:
-        seed: of the program and of the draws.
+        seed: global seed, and op seed of the draw.
     """
     # --- drop
     tf.random.set_seed(seed)

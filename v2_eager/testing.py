@@ -32,7 +32,7 @@ __all__ = [
 
 
 def run_session_tests(x, start):
-    """Runs tests with sessions, cached and fresh ones, placeholders and a variable."""
+    """Runs tests that use cached and fresh sessions, placeholders and a variable."""
     values = {}
 
     # --- test
@@ -70,7 +70,7 @@ def run_session_tests(x, start):
 
 
 def outcomes(case):
-    """Runs the tests of a class.
+    """Runs the tests of a `TestCase`; returns the outcome of each.
 
     Args:
         case: a subclass of `TestCase`.
@@ -93,13 +93,13 @@ def outcomes(case):
 
 
 def run_assertions(a, b, err=1e-6):
-    """Tells which assertions of a test case two arrays pass."""
+    """Returns which assertions of `tf.test.TestCase` two arrays pass."""
 
     # --- test
     class ArrayTest(tf.test.TestCase):
         def runTest(self):
             x = tf.constant(b)
-            # NumPy 2 compares halves with what is float32 as float32.
+            # NumPy 2 compares float16 with float32 numbers as float32.
             bounds = a.min().item(), a.max().item()
             self.verdicts = {
                 "close": verdict(self.assertAllClose, a, x),
@@ -125,7 +125,7 @@ def run_assertions(a, b, err=1e-6):
 
 
 def verdict(check, *args):
-    """How an assertion ends: "passes", or the name of its exception."""
+    """Calls an assertion; returns "passes", or the name of its exception."""
     try:
         check(*args)
         return "passes"
@@ -134,7 +134,7 @@ def verdict(check, *args):
 
 
 def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
-    """Compares nested structures, and names what is not close."""
+    """Compares nested structures; returns the path of a difference."""
     test = tf.test.TestCase()
     try:
         test.assertAllClose(a, b, rtol, atol)
@@ -144,13 +144,13 @@ def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
 
 
 def assert_alike(a, b, assertion):
-    """Asserts that two values are alike, by one of a test case's assertions."""
+    """Compares two values with one of `tf.test.TestCase`'s assertions."""
     getattr(tf.test.TestCase(), assertion)(a, b)
     return True
 
 
 def run_error_tests(x, kernel):
-    """Runs tests that expect errors: of values, of a node by name, of shapes."""
+    """Runs tests that expect errors of values, of a named node, and of shapes."""
 
     class ErrorTest(tf.test.TestCase):
         # --- values
@@ -180,7 +180,7 @@ def run_error_tests(x, kernel):
 
 
 def draw_in_tests(size):
-    """Draws in two tests, which begin with the same seeds of TensorFlow and others."""
+    """Draws random numbers in two tests; `TestCase` sets the same seeds for both."""
     drawn = []
 
     # --- test
@@ -188,7 +188,7 @@ def draw_in_tests(size):
         def test_first(self):
             drawn.append(
                 {
-                    # After its shape, mean and scale the op was the fourth.
+                    # v1's op was the fourth node, after its shape, mean and scale.
                     "of_place": tf.random.normal([size], seed=3).numpy(),
                     "of_seed": np.stack(
                         [tf.random.uniform([size], seed=7) for _ in range(2)]
@@ -206,7 +206,7 @@ def draw_in_tests(size):
 
 
 def run_device_tests(x):
-    """Runs tests that want a GPU: one is skipped, one does without, one insists."""
+    """Runs tests that skip without a GPU, fall back to the CPU, or force a GPU."""
     found = []
 
     class DeviceTest(tf.test.TestCase):
@@ -220,11 +220,11 @@ def run_device_tests(x):
         def test_any(self):
             found.append(tf.reduce_max(x).numpy())
 
-        # --- insist
+        # --- force
         def test_forced(self):
             before = tf.config.get_soft_device_placement()
             self.addCleanup(tf.config.set_soft_device_placement, before)
-            tf.config.set_soft_device_placement(False)  # else it runs on the CPU
+            tf.config.set_soft_device_placement(False)  # else it would use the CPU
             with tf.device("GPU:0"):
                 tf.reduce_max(x)
 
@@ -232,7 +232,7 @@ def run_device_tests(x):
 
 
 def check_gradients(table, ids, kernel, delta=1e-3):
-    """Compares the gradients of an embedding and its layer with finite differences."""
+    """Compares gradients of an embedding and a layer with finite differences."""
 
     # --- build
     def outputs(table, kernel):
@@ -240,7 +240,7 @@ def check_gradients(table, ids, kernel, delta=1e-3):
         return tf.tanh(tf.matmul(rows, kernel))
 
     # --- check
-    # Of itself delta is 1/1024; a Jacobian has the outputs in its rows.
+    # The default delta is 1/1024. The rows of a Jacobian are the outputs.
     pair = tf.test.compute_gradient(outputs, [table, kernel], delta)
     analytic, numeric = [[jacobian.T for jacobian in side] for side in pair]
     error = max(np.abs(a - n).max() for a, n in zip(analytic, numeric))
@@ -248,7 +248,7 @@ def check_gradients(table, ids, kernel, delta=1e-3):
 
 
 def trace_timeline(x, kernels):
-    """Runs a network under a trace, and makes it a timeline that Chrome shows."""
+    """Traces a run of a network, and converts the trace to a Chrome timeline."""
 
     # --- build
     @tf.function
@@ -260,7 +260,7 @@ def trace_timeline(x, kernels):
 
     # --- run
     x = tf.constant(x)
-    network(x)  # traced here, and not under the profiler
+    network(x)  # traces the function before the profiler starts
     with tempfile.TemporaryDirectory() as logdir:
         with tf.profiler.experimental.Profile(logdir):
             network(x).numpy()
@@ -270,7 +270,7 @@ def trace_timeline(x, kernels):
 
 
 def chrome_trace(logdir):
-    """Makes a profile, as TensorBoard shows it, a timeline that Chrome shows."""
+    """Converts a profile for TensorBoard to a timeline for Chrome."""
     (path,) = glob.glob(logdir + "/**/*.xplane.pb", recursive=True)
     with open(path, "rb") as file:
         planes = proto_field([file.read()], "XSpace", "planes")
@@ -304,14 +304,14 @@ def chrome_trace(logdir):
 
 
 def events_of(trace, types):
-    """What a timeline tells of ops of these types, in the order of time."""
+    """Returns the events of ops of these types in a timeline, in order of time."""
     events = [e for e in json.loads(trace)["traceEvents"] if e["name"] in types]
     events = sorted(events, key=lambda event: event["ts"])
     return [[event["name"], event["args"]["name"]] for event in events]
 
 
 def count_parameters(shapes, frozen, by="profile"):
-    """Counts the parameters of a model's variables and scopes, and prints them."""
+    """Counts and prints the parameters of a model's variables and scopes."""
     # --- variables
     variables = {
         name: tf.Variable(tf.zeros(shape), trainable=name not in frozen)
@@ -338,7 +338,7 @@ def count_parameters(shapes, frozen, by="profile"):
 
 
 def in_short(number):
-    """1234 as 1.23k."""
+    """Formats a number as tfprof does: 1234 becomes 1.23k."""
     for size, letter in [(10**9, "b"), (10**6, "m"), (10**3, "k")]:
         if number >= size:
             return f"{number / size:.2f}{letter}"
@@ -346,7 +346,7 @@ def in_short(number):
 
 
 def report_benchmark(x, min_iters=10, burn_iters=2):
-    """Times a product, and reports it as benchmarks do."""
+    """Measures the time of a matrix product with `tf.test.Benchmark`."""
 
     # --- benchmark
     class ProductBenchmark(tf.test.Benchmark):

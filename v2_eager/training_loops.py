@@ -26,7 +26,7 @@ __all__ = [
 
 
 def feed_loop(batches, start, steps, print_every=2):
-    """Fits a line by gradient descent, fed batch by batch, and prints as it goes."""
+    """Fits a line by gradient descent on fed batches, and prints the loss."""
     printed = io.StringIO()
     # --- build
     weights = [tf.Variable(s) for s in start]
@@ -60,12 +60,12 @@ def feed_loop(batches, start, steps, print_every=2):
 
 
 def decayed_rate(global_step):
-    """0.125, halved every four steps."""
+    """Returns the learning rate: 0.125, halved every four steps."""
     return 0.125 * tf.pow(0.5, tf.cast(global_step // 4, tf.float32))
 
 
 def epoch_loop(data, start, epochs, batch_size=2):
-    """Fits a line to a dataset, epoch after epoch, until it ends."""
+    """Fits a line to a dataset for several epochs, until the dataset ends."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(data)
     dataset = dataset.batch(batch_size).repeat(epochs)
@@ -73,7 +73,7 @@ def epoch_loop(data, start, epochs, batch_size=2):
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
     optimizer = optimizers.GradientDescent(0.125)
 
-    # One trace for all batches: the last one may be shorter.
+    # One trace for all batches, because the last batch may be shorter.
     @tf.function(input_signature=dataset.element_spec)
     def train_step(features, targets):
         with tf.GradientTape() as tape:
@@ -90,9 +90,9 @@ def epoch_loop(data, start, epochs, batch_size=2):
 
 
 def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
-    """As `epoch_loop`, with the loop in the graph as well: Python sees the end only.
+    """Fits a line to a dataset with the whole loop in one graph call.
 
-    It pays where steps are short, since Python's share of a step is saved.
+    This is faster if steps are short, because Python does not run in each step.
     """
     dataset = tf.data.Dataset.from_tensor_slices(data)
     dataset = dataset.batch(batch_size).repeat(epochs)
@@ -102,7 +102,7 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
 
     @tf.function
     def train(batches):
-        # It grows: how many batches a dataset has may not be known.
+        # dynamic_size: the number of batches of a dataset may be unknown.
         losses = tf.TensorArray(data[0].dtype, 0, dynamic_size=True, element_shape=[])
         for features, targets in batches:
             with tf.GradientTape() as tape:
@@ -118,7 +118,7 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
 
 
 class Trainer(tf.Module):
-    """The model, its optimizer and the step: all that a checkpoint must hold.
+    """The model, its optimizer and the global step, with a training loop that saves.
 
     The model is a line, x @ kernel + bias; the loss is the mean squared error; the
     optimizer is Adam with `decayed_rate`.
@@ -129,7 +129,7 @@ class Trainer(tf.Module):
     Attributes:
         loss_of: tf.function of (x, y), [rows, features] and [rows, units], to the loss.
         step: tf.function of all batches (x, y), [n, rows, features] and [n, rows,
-            units]: takes a step by the one that is due, and returns (loss before it,
+            units]: takes a step with the next batch, and returns (loss before the step,
             rate).
     """
 
@@ -151,8 +151,8 @@ class Trainer(tf.Module):
         return tf.reduce_mean(tf.square(outputs - y))
 
     def _step(self, x, y):
-        """Takes a step; returns the loss before it, and its rate."""
-        # A resumed run goes on with the batch that is due, not with the first one.
+        """Takes a step; returns the loss before the step, and the rate."""
+        # A resumed run continues with the next batch, not with the first batch.
         batch = self.global_step % x.shape[0]
         rate = decayed_rate(self.global_step)
         x, y = tf.gather(x, batch), tf.gather(y, batch)
@@ -163,11 +163,11 @@ class Trainer(tf.Module):
 
     @contextlib.contextmanager
     def fit(self, batches, last_step, manager):
-        """Trains up to `last_step`, from the newest checkpoint on if there is one.
+        """Trains up to `last_step`; resumes from the newest checkpoint if there is one.
 
-        It saves where a `MonitoredTrainingSession` did: before the first step, when a
-        step is due, and at the end of the block, also after a `break`; not after an
-        exception. OutOfRangeError and StopIteration end the block, and are not raised.
+        It saves as a `MonitoredTrainingSession` did: before the first step, every few
+        steps, and at the end of the block, also after a `break`, but not after an
+        exception. OutOfRangeError and StopIteration end the block without an error.
 
         with trainer.fit(batches, last_step, manager) as steps:
             for step, loss, rate in steps:
@@ -176,17 +176,17 @@ class Trainer(tf.Module):
         Args:
             batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
             last_step: the global step to end at.
-            manager: `tf.train.CheckpointManager`, such as `manager` makes.
+            manager: a `tf.train.CheckpointManager`; the method `manager` makes one.
 
         Yields:
             Iterator of (global step before the step, loss, rate) of each step.
 
         Raises:
             FloatingPointError: the loss is NaN.
-            AssertionError: the checkpoint lacks a variable.
+            AssertionError: the checkpoint does not contain a variable.
         """
         path = manager.restore_or_initialize()
-        if path:  # the manager does not tell which variables were left as they are
+        if path:  # the manager does not check whether all variables were restored
             manager.checkpoint.restore(path).assert_existing_objects_matched()
         manager.save(self.global_step)
         with contextlib.suppress(StopIteration, tf.errors.OutOfRangeError):
@@ -194,25 +194,25 @@ class Trainer(tf.Module):
         manager.save(self.global_step, check_interval=False)
 
     def steps(self, batches, last_step, manager):
-        """Takes the steps of `fit`, one when the next is asked for."""
+        """Yields the steps of `fit`; each is taken when the iterator advances."""
         batches = [tf.constant(b) for b in batches]
         step = self.global_step.numpy()
         while step < last_step:
             loss, rate = (tensor.numpy() for tensor in self.step(*batches))
-            if math.isnan(loss):  # before the save: what is on disk is good
+            if math.isnan(loss):  # before saving, so that the checkpoints are good
                 raise FloatingPointError(f"NaN loss during training, step {step}")
-            manager.save(self.global_step)  # if it is due
+            manager.save(self.global_step)  # saves only if it is due
             yield step, loss, rate
             step += 1
 
     def manager(self, directory, save_every, max_to_keep=5, init_fn=None):
-        """A manager that saves every few steps, numbers included, as the hook did.
+        """Makes a manager that saves every few steps, as `CheckpointSaverHook` did.
 
         Args:
-            directory: where the checkpoints are.
+            directory: directory of the checkpoints.
             save_every: number of steps from one checkpoint to the next.
-            max_to_keep: how many to keep.
-            init_fn: function to call where there is no checkpoint, or None.
+            max_to_keep: number of checkpoints to keep.
+            init_fn: function to call if there is no checkpoint, or None.
         """
         return tf.train.CheckpointManager(
             tf.train.Checkpoint(trainer=self),
@@ -225,17 +225,17 @@ class Trainer(tf.Module):
 
 
 class ScalarWriter:
-    """Writes the records of `tf.summary.FileWriter`, without TensorBoard.
+    """Writes scalars as `tf.summary.FileWriter` did, without TensorBoard.
 
     Args:
-        directory: gets the event file.
+        directory: directory of the event file.
     """
 
     def __init__(self, directory):
         self.writer = tf.summary.create_file_writer(directory)
 
     def write(self, step, **scalars):
-        """Writes the values under their keywords, for the given step."""
+        """Writes keyword=value pairs as scalars of the given step."""
         with self.writer.as_default(step):
             for tag, value in scalars.items():
                 write_scalar(tag, value)
@@ -246,13 +246,13 @@ class ScalarWriter:
 
 
 def saved_steps(directory):
-    """The global steps of the checkpoints in a directory."""
+    """Returns the global steps of the checkpoints in a directory."""
     paths = pathlib.Path(directory).glob("*.index")
     return sorted(int(path.stem.rpartition("-")[2]) for path in paths)
 
 
 def read_scalars(directory):
-    """[(step, tag, value)] of the event files in a directory."""
+    """Reads [(step, tag, value)] from the event files in a directory."""
     events = read_folder(directory)
     return sorted((e["step"], e["tag"], float(e["simple_value"])) for e in events)
 
@@ -266,7 +266,7 @@ def monitored_loop(
     save_every=4,
     summary_every=5,
 ):
-    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize."""
+    """Trains with the usual hooks: stop, log, NaN check, checkpoints, summaries."""
     if (last_step is None) == (num_steps is None):
         raise ValueError("give either num_steps or last_step")
     with tempfile.TemporaryDirectory() as directory:
@@ -274,7 +274,7 @@ def monitored_loop(
         trainer = Trainer(start)
         manager = trainer.manager(directory, save_every)
         if last_step is None:
-            last_step = num_steps  # of a fresh run
+            last_step = num_steps  # the run begins at step 0
         # --- hooks
         losses, logged = [], []
         with contextlib.closing(ScalarWriter(directory)) as writer:
@@ -285,7 +285,7 @@ def monitored_loop(
                     if step % log_every == 0:
                         logged.append(f"step {step}: loss {loss:.4f}")
                     if step % summary_every == 0:
-                        # The number after the step, though the loss is from before.
+                        # As in v1: the step's number after it, the loss before it.
                         writer.write(step + 1, loss=loss, rate=rate)
         # --- results
         return {
@@ -299,10 +299,10 @@ def monitored_loop(
 
 
 def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
-    """Trains in several runs, each of which goes on where the one before stopped.
+    """Trains in several runs; each resumes from the last checkpoint.
 
     Raises:
-        FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
+        FloatingPointError: a loss is NaN. TensorFlow 1 continues without a hook.
     """
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
@@ -322,17 +322,17 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
 
 
 def warm_start(batches, start, pretrained, stops):
-    """Starts from a pretrained kernel, unless there is a checkpoint to go on from.
+    """Starts from a pretrained kernel, or resumes if there is a checkpoint.
 
     Raises:
-        FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
+        FloatingPointError: a loss is NaN. TensorFlow 1 continues without a hook.
     """
     losses, seen = [], []
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:
             # --- build
             trainer = Trainer(start)
-            total = 0  # no variable of the trainer: not saved
+            total = 0  # not a variable of the trainer, so it is not saved
             # --- start
             manager = trainer.manager(
                 directory,
@@ -352,7 +352,7 @@ def warm_start(batches, start, pretrained, stops):
 
 
 def nan_guard(batches, start, last_step, save_every=2, recover=False):
-    """Stops at the first loss that is NaN, with the last good weights on disk."""
+    """Stops at the first NaN loss; the last good weights are in a checkpoint."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         trainer = Trainer(start)
@@ -377,10 +377,10 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
 
 
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
-    """Stops when the validation loss falls no more, and returns to the best weights.
+    """Stops early when the validation loss stops falling; restores the best weights.
 
     Args:
-        last_step: the global step to end at, at the latest.
+        last_step: the last possible global step.
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -388,7 +388,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         manager = tf.train.CheckpointManager(
             tf.train.Checkpoint(trainer=trainer), directory, max_to_keep=1
         )
-        # Once, and not at each step.
+        # Convert the arrays once, not in each step.
         batches, validation = (
             [tf.constant(a) for a in x] for x in (batches, validation)
         )
@@ -419,7 +419,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
 
 
 def supervised_loop(batches, start, stops):
-    """Trains in several runs, summarizing every step and saving in the end."""
+    """Trains in several runs, with summaries of every step and a final checkpoint."""
     losses, batches = [], [tf.constant(b) for b in batches]
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:

@@ -38,23 +38,23 @@ def values_of(*variables):
 
 
 def as_tensors(*pairs):
-    """Pairs of arrays as tensors: what uses them has no copies of them in its graph."""
+    """Converts pairs of arrays to tensors, so that no graph contains copies of them."""
     return [[tf.constant(array) for array in pair] for pair in pairs]
 
 
 def outputs_of(weights, x):
-    """What a network with a body and a head answers."""
+    """Computes the output of a network with a body and a head."""
     hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
     return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
 
 
 def error(weights, x, y):
-    """The mean squared error of a network with a body and a head."""
+    """Computes the mean squared error of a network with a body and a head."""
     return tf.reduce_mean(tf.square(outputs_of(weights, x) - y))
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
-    """BERT's rate: it rises from zero in a line, then joins a line down to zero."""
+    """Computes BERT's learning rate: linear warm-up, then linear decay to zero."""
     # --- decay
     learning_rate = tf.convert_to_tensor(learning_rate)
     step = tf.cast(global_step, learning_rate.dtype)
@@ -70,8 +70,8 @@ class BertAdam(AdamWeightDecay):
 
     Args:
         learning_rate: a float, or a scalar variable.
-        decay: share of a weight that a step takes away, times the rate.
-        exclude: list of patterns; weights whose names match one do not decay.
+        decay: weight decay; a step subtracts rate * decay * weight.
+        exclude: list of patterns; weights with a matching name do not decay.
     """
 
     def __init__(self, learning_rate, decay, exclude):
@@ -80,7 +80,7 @@ class BertAdam(AdamWeightDecay):
 
 
 def layer_norm(x, weights, scope):
-    """Normalizes each row: the mean is subtracted, and the deviation divided by."""
+    """Normalizes each row by its mean and its standard deviation."""
     centered = x - tf.reduce_mean(x, -1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centered), -1, keepdims=True)
     normalized = centered * tf.math.rsqrt(variance + 1e-12)
@@ -88,7 +88,7 @@ def layer_norm(x, weights, scope):
 
 
 def normalized_error(weights, x, y):
-    """The mean squared error of a network that normalizes its inputs and its body."""
+    """Computes the mean squared error of a network with two layer norms."""
     x = layer_norm(x, weights, "layer_norm")
     hidden = tf.matmul(x, weights["body/kernel"]) + weights["body/bias"]
     hidden = tf.nn.relu(layer_norm(hidden, weights, "LayerNorm"))
@@ -97,7 +97,7 @@ def normalized_error(weights, x, y):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand."""
+    """Trains as BERT did: warm-up, decay, clipping, and a global step set by hand."""
     # --- build
     x, y, peak = tf.constant(x), tf.constant(y), tf.constant(rate, x.dtype)
     weights = variables_of(start)
@@ -126,12 +126,12 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
 
 
 def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
-    """Feeds the learning rate, and halves it when the validation loss stalls."""
+    """Halves the fed learning rate when the validation loss stops falling."""
     # --- build
     data, validation = as_tensors(data, validation)
     weights = variables_of(start)
     variables = list(weights.values())
-    # What a Python number is when the step is traced, it is in every step.
+    # A Python number would be a constant of the trace, the same in every step.
     learning_rate = tf.Variable(rate, trainable=False, dtype=data[0].dtype)
     optimizer = optimizers.Momentum(learning_rate, 0.9).create_slots(variables)
 
@@ -156,7 +156,7 @@ def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
 
 
 def train_in_parts(files, ids, targets, shards, min_slice_size=None):
-    """Goes on with a table that is kept in parts, and saves it."""
+    """Continues training a partitioned embedding table from a checkpoint; saves it."""
     # --- build
     with tempfile.TemporaryDirectory() as folder:
         path = unpack(files, folder)
@@ -172,7 +172,8 @@ def train_in_parts(files, ids, targets, shards, min_slice_size=None):
             )
 
         # --- restore
-        # Parts are whole in the index of a checkpoint: nothing has to be joined.
+        # A checkpoint's index contains a partitioned variable as one entry: there is
+        # nothing to join.
         variables = restore.named(table, adagrad)
         restore.by_name(path, variables)
         # --- run
@@ -186,7 +187,7 @@ def train_in_parts(files, ids, targets, shards, min_slice_size=None):
 
 
 def unpack(files, folder):
-    """Writes the files of a checkpoint, and tells its path."""
+    """Writes the files of a checkpoint, and returns its path."""
     path = os.path.join(folder, "given.ckpt")
     for suffix, content in files.items():
         content.tofile(path + suffix)
@@ -194,7 +195,7 @@ def unpack(files, folder):
 
 
 def train_with_switch(x, y, start, steps, rate=0.125):
-    """Trains with a switch that is off unless fed, and predicts after every step."""
+    """Trains with an `is_training` switch, and predicts after every step."""
     # --- build
     tf.random.set_seed(7)
     x, y, weights = tf.constant(x), tf.constant(y), variables_of(start)
@@ -231,7 +232,7 @@ def train_with_switch(x, y, start, steps, rate=0.125):
 
 
 def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.125):
-    """Evaluates by moving averages between rounds of training, puts weights back."""
+    """Evaluates with moving averages between rounds; then restores the weights."""
     # --- build
     data, validation = as_tensors(data, validation)
     weights = variables_of(start)
@@ -268,7 +269,7 @@ def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.
 
 
 def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
-    """Sums gradients over micro-batches, then moves body and head by two optimizers."""
+    """Accumulates gradients over micro-batches; trains with two optimizers."""
     # --- build
     weights = variables_of(start)
     variables = list(weights.values())
@@ -308,7 +309,7 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
 
 def normalize_twice(real, fake, steps, momentum=0.75):
-    """Normalizes two batches by one batch norm: the real one's update comes first."""
+    """Applies one batch norm to a real and a fake batch, in this order of updates."""
     # --- build
     real, fake, norm = tf.constant(real), tf.constant(fake), BatchNorm(momentum)
     norm.build(real.shape[1], real.dtype)
@@ -327,18 +328,18 @@ def normalize_twice(real, fake, steps, momentum=0.75):
 
 
 def classify_channels_first(images, kernel, weights):
-    """Convolves images whose channels come first, and scores them."""
+    """Classifies images in channels-first (NCHW) layout with a convolution."""
     # --- convolve
     images = tf.transpose(images, [0, 2, 3, 1])
     hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
-    hidden = tf.transpose(hidden, [0, 3, 1, 2])  # the order of the rows of the weights
+    hidden = tf.transpose(hidden, [0, 3, 1, 2])  # the weights' rows have this order
     # --- score
     hidden = tf.reshape(tf.nn.relu(hidden), [tf.shape(hidden)[0], -1])
     return tf.matmul(hidden, weights)
 
 
 def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
-    """Fetches the loss before a step, and the weights after it, in one run."""
+    """Returns the loss before each step and the weights after it, from one call."""
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     kernel = tf.Variable(kernel)
@@ -359,7 +360,7 @@ def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
 
 
 def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
-    """Evaluates checkpoints as they come, in a graph beside that of training."""
+    """Evaluates new checkpoints with a second copy of the model during training."""
     with tempfile.TemporaryDirectory() as folder:
         # --- train
         data, validation = as_tensors(data, validation)
@@ -406,11 +407,11 @@ def train_dqn(
     discount=0.9,
     rate=0.125,
 ):
-    """Trains a Q network towards a second one, its target, which follows it.
+    """Trains a DQN with a target network that is updated every few steps.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: there is no such action. In TensorFlow
-            1 its row of `tf.one_hot` was zeros, and so its value 0.
+        tf.errors.InvalidArgumentError: on a CPU: an action is out of range. In
+            TensorFlow 1 `tf.one_hot` gave a row of zeros, so its value was 0.
     """
     # --- build
     online, target = [
@@ -423,7 +424,7 @@ def train_dqn(
     # --- step
     @tf.function
     def step(before, chosen, reward, after, ends):
-        # Computed outside of the tape, what is wanted has no gradient.
+        # The target values are computed outside of the tape, so they get no gradient.
         later = outputs_of(target, after)
         wanted = reward + discount * (1 - ends) * tf.reduce_max(later, 1)
 
@@ -451,7 +452,7 @@ def train_dqn(
 
 
 def normalize_by_data(first, batches, direction, rate=0.125):
-    """Begins with weights by which a batch of data is normalized, and trains them."""
+    """Initializes scale and bias from a batch (weight normalization), then trains."""
 
     def directed(x):
         return tf.matmul(x, tf.nn.l2_normalize(v, 0))
@@ -478,7 +479,7 @@ def normalize_by_data(first, batches, direction, rate=0.125):
 
 
 def paint(content, style, kernel, share, steps, rate=1.0):
-    """Paints an image whose features are a content's, and their products a style's."""
+    """Neural style transfer: optimizes an image for content and style losses."""
 
     # --- features
     def features_of(image):

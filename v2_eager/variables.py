@@ -21,7 +21,7 @@ __all__ = [
 
 
 def create(value, dtype=None, form="value"):
-    """Makes a variable, and returns its value."""
+    """Makes a variable; returns its value, dtype, shape and rank."""
     # --- build
     if form == "tensor":
         value = tf.constant(value)
@@ -32,12 +32,12 @@ def create(value, dtype=None, form="value"):
         "value": v.numpy(),
         "dtype": v.dtype.name,
         "shape": v.shape.as_list(),
-        "rank": v.shape.rank,  # a variable still has no `ndim`
+        "rank": v.shape.rank,  # a variable does not have `ndim`
     }
 
 
 def use_as_tensor(x, positions):
-    """Hands a variable to ops, which read it and leave it as it is."""
+    """Passes a variable to ops as a tensor; they do not change it."""
     # --- build
     v = tf.Variable(x)
 
@@ -60,14 +60,14 @@ def use_as_tensor(x, positions):
 
 
 def sum_and_update(start, step, runs):
-    """Rebinds a name to variable + step, and adds the step to the variable."""
+    """Compares `x = x + step`, a new tensor, with adding the step to the variable."""
     # --- build
     v = tf.Variable(start)
 
     @tf.function
     def both():
         x = v
-        x = x + step  # an expression only because the function computes it every time
+        x = x + step  # the function computes this expression in each call
         return x, v.read_value()
 
     @tf.function
@@ -84,7 +84,7 @@ def sum_and_update(start, step, runs):
 
 
 def update_in_turn(start, steps):
-    """Assigns to a variable, adds to it, subtracts from it, in turn."""
+    """Assigns to, adds to and subtracts from a variable in turn."""
     # --- build
     v = tf.Variable(start)
 
@@ -94,7 +94,7 @@ def update_in_turn(start, steps):
         history = []
         for kind, value in steps:
             kinds[kind](value)
-            # What an assignment returns is the variable, which later steps change.
+            # An assignment returns the variable, which later steps change: read it now.
             history.append(v.read_value())
         return history
 
@@ -125,7 +125,7 @@ def scatter(start, kind, indices, updates):
     @tf.function
     def update():
         if kind in of_rows:
-            of_rows[kind](tf.IndexedSlices(updates, indices))  # values come first
+            of_rows[kind](tf.IndexedSlices(updates, indices))  # the values come first
         else:
             of_elements[kind](indices, updates)
 
@@ -135,7 +135,7 @@ def scatter(start, kind, indices, updates):
 
 
 def assign_slice(start, row, column, value):
-    """Assigns to a part of a matrix: `v[row, column:]`."""
+    """Assigns to a slice of a variable: `v[row, column:]`."""
     # --- build
     v = tf.Variable(start)
 
@@ -151,7 +151,7 @@ def assign_slice(start, row, column, value):
 def change_shape(start, values, validate_shape=False):
     """Assigns values of other shapes to a variable."""
     # --- build
-    # `validate_shape=False` is accepted and does nothing: the shape is to be left open.
+    # `validate_shape=False` is accepted but does nothing: pass an unknown shape.
     shape = start.shape if validate_shape else tf.TensorShape(None)
     v = tf.Variable(start, shape=shape)
 
@@ -168,10 +168,10 @@ def change_shape(start, values, validate_shape=False):
 
 
 def copy_initial(start, step):
-    """Makes variables of another's value: before it is updated, and afterwards."""
+    """Copies a variable's value to new variables, before and after an update."""
     # --- build
     original = tf.Variable(start, name="original")
-    # A variable has its value at once, and this copies it: the place is what counts.
+    # A variable has its value immediately, and this copies the current value.
     early = tf.Variable(original, name="early")
     double = tf.Variable(2 * original, name="double")
 
@@ -182,14 +182,14 @@ def copy_initial(start, step):
     # --- run
     update()
     # --- late
-    # No variable remembers its initial value: copy it early, or keep `start`.
+    # A variable does not keep its initial value: copy it early, or keep `start`.
     late = tf.Variable(original, name="late")
     variables = (original, early, double, late)
     return {v.name[:-2]: v.numpy() for v in variables}
 
 
 def take_reads(start, increments, use_resource):
-    """Reads a variable before, between and after increments, and looks at the end."""
+    """Reads a variable before and after increments; returns all reads at the end."""
     # --- build
     v = tf.Variable(start)
 
@@ -200,7 +200,7 @@ def take_reads(start, increments, use_resource):
         for increment in tf.unstack(increments):
             v.assign_add(increment)
             reads.append(v.read_value())
-        # Every read is a copy. What looked through a reference looks again in the end.
+        # Each read is a copy. For the reads of a reference variable, read at the end.
         return reads if use_resource else [v.read_value() for _ in reads]
 
     # --- run
@@ -208,18 +208,19 @@ def take_reads(start, increments, use_resource):
 
 
 def initialize_rest(initial, restored, rest=True):
-    """Restores some variables, and initializes those that are left.
+    """Restores some variables, and initializes the uninitialized rest.
 
     Raises:
-        KeyError: the same, in TensorFlow 2; or a name that is not in `initial`.
+        KeyError: `rest` is False and there are other variables; or a name is not in
+            `initial`.
         ValueError: a restored value has another shape.
     """
     # --- build
-    # None is ever without a value: instead of uninitialized, a variable is not made.
+    # Variables always have a value: so an uninitialized variable is one not yet made.
     variables = {}
     # --- restore
     for name, value in restored.items():
-        variables[name] = tf.Variable(initial[name])  # of its shape and dtype
+        variables[name] = tf.Variable(initial[name])  # for its shape and dtype
         variables[name].assign(value)
     # --- rest
     missing = [name for name in initial if name not in variables]
@@ -230,10 +231,11 @@ def initialize_rest(initial, restored, rest=True):
 
 
 def sum_by_epoch(epochs):
-    """Sums numbers within each epoch and over all, in a local and a global variable."""
+    """Sums per epoch in a local variable, and over all epochs in a global variable."""
     # --- build
     zero = tf.zeros([], epochs.dtype)
-    # Local is what the checkpointed module does not own, and somebody resets.
+    # A local variable is one that the module does not own, so that it is not saved.
+    # The program itself resets it.
     module = tf.Module()
     of_epoch = tf.Variable(zero, False, name="of_epoch")
     module.of_all = tf.Variable(zero, False, name="of_all")
@@ -256,20 +258,21 @@ def sum_by_epoch(epochs):
 
 
 def seen_by(x, frozen):
-    """Tells which variables there are, which are trainable, which have a gradient."""
+    """Lists a model's variables, trainable variables and gradients."""
     # --- build
     model = tf.Module()
     model.a = tf.Variable(x, "a" not in frozen, name="a")
     model.b = tf.Variable(x, "b" not in frozen, name="b")
     model.steps = tf.Variable(3, "steps" not in frozen, name="steps")
-    # A gradient by nothing is an empty list, and nobody complains: an optimizer did.
+    # Gradients for no variables are an empty list without an error; v1's optimizer
+    # raised one.
     if not model.trainable_variables:
         raise ValueError("No variables to optimize")
 
     # --- differentiate
     @tf.function
     def gradients():
-        with tf.GradientTape() as tape:  # watches what is trainable, and read in here
+        with tf.GradientTape() as tape:  # watches trainable variables that are read
             steps = tf.cast(model.steps, x.dtype)
             loss = tf.reduce_sum(model.a * model.b * steps)
         variables = model.trainable_variables
@@ -285,10 +288,10 @@ def seen_by(x, frozen):
 
 
 def others(values, chosen):
-    """Lists the variables that were not chosen, whatever their values."""
+    """Lists the variables that were not chosen, compared by identity, not by value."""
     # --- build
     variables = [tf.Variable(value) for value in values]
-    # `==` compares values, so `in` does, too; and a variable is no key: its `ref` is.
+    # `==` and `in` compare values, and a variable cannot be a dict key: use `ref`.
     place = {v.ref(): i for i, v in enumerate(variables)}
     picked = {variables[i].ref() for i in chosen}
     # --- rest
@@ -296,7 +299,7 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes a layer that looks rows up in a table, but for what is too small.
+    """Makes an embedding layer that sets elements up to a threshold to zero.
 
     Returns an `Embedding`; see the class.
     """
@@ -304,10 +307,10 @@ def make_embedding(rows, units, trainable=True, name="embedding"):
 
 
 class Embedding(tf.Module):
-    """Looks up rows, sets what is not above a threshold to zero, and weights the rest.
+    """Looks up rows, sets elements up to a threshold to zero, multiplies by weights.
 
     A call takes ids, [n] ints, and weights, [n, units] floats, and returns [n, units].
-    The first call makes the variables, of ones.
+    The first call makes the variables, filled with ones.
 
     `keras.layers.Embedding` has no threshold.
 
@@ -319,23 +322,23 @@ class Embedding(tf.Module):
     """
 
     def __init__(self, rows, units, trainable, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # without the name: tf.Module accepts no "/" in a name
         self.rows, self.units, self.trainable = rows, units, trainable
         self.table, self.threshold, self.path = None, None, name
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.table is not None
 
     def __call__(self, ids, weights):
         # --- variables
-        # Asked for and made once: a tf.function that makes them at every call raises.
+        # Make them only once: a tf.function that makes them in each call raises.
         if self.table is None:
             table = tf.ones([self.rows, self.units], weights.dtype)
             threshold = tf.ones([self.units], weights.dtype)
             table_name, name = f"{self.path}/table", f"{self.path}/threshold"
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # an outer scope does not change the names
                 self.table = tf.Variable(table, self.trainable, name=table_name)
                 self.threshold = tf.Variable(threshold, False, name=name)
         # --- output

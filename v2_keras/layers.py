@@ -1,7 +1,7 @@
 """`tf.layers`: `dense`, `conv2d`, `batch_normalization`, `dropout` → small modules.
 
 A layer of Keras computes in float32 whatever the dtype of its input, and returns
-float32, unless it is made with another `dtype=`.
+float32, unless it has another `dtype=`.
 """
 
 import keras
@@ -34,9 +34,9 @@ INNER = {
 
 
 def old_names(layer):
-    """{name in TensorFlow 1: variable} of a layer of this page.
+    """Maps the names in TensorFlow 1 to the variables of a layer of this page.
 
-    Layers are called as their scopes were, so that paths are the old names.
+    Layers have the names of the old scopes, so that paths are the old names.
     """
     if isinstance(layer, layers.Embedding):
         return {f"{layer.name}/table": layer.embeddings}
@@ -47,7 +47,7 @@ def old_names(layer):
 
 
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
-    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+    """Makes a stack of dense layers with ReLU, named `dense`, `dense_1`, ….
 
     Returns a `Perceptron`; see the class.
 
@@ -58,11 +58,11 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Perceptron(keras.Model):
-    """Dense layers with ReLU between them: returns (outputs, penalty).
+    """A stack of dense layers with ReLU: returns (outputs, L2 penalty).
 
     [..., features] floats become [..., units[-1]]. The penalty is a scalar, the sum of
-    scale / 2 * sum(kernel ** 2) over the layers, and is among `losses`, too. Layers are
-    called "dense", "dense_1", …, as TensorFlow 1 counted them.
+    scale / 2 * sum(kernel ** 2) over the layers, and is also in `losses`. Layers are
+    named "dense", "dense_1", …, as in TensorFlow 1.
 
     Args:
         units: list of ints, the sizes of the layers.
@@ -87,7 +87,7 @@ class Perceptron(keras.Model):
             )
             for i, size in enumerate(units)
         ]
-        for layer in self.dense_layers:  # tf.train.Checkpoint passes over lists
+        for layer in self.dense_layers:  # tf.train.Checkpoint skips lists
             setattr(self, layer.name, layer)
 
     def call(self, x):
@@ -101,7 +101,7 @@ class Perceptron(keras.Model):
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
-    """Makes a convolution over time."""
+    """Makes a 1-D convolution over time."""
     return layers.Conv1D(
         filters, size, stride, padding, dilation_rate=dilation, name=name
     )
@@ -116,11 +116,11 @@ def make_conv2d(
     use_bias=True,
     name="conv2d",
 ):
-    """Makes a convolution over images.
+    """Makes a 2-D convolution over images.
 
     Raises:
-        ValueError: another padding; of the callable: not four dimensions.
-        TypeError: of the callable: unknown channels.
+        ValueError: another padding; in a call: the input does not have four dimensions.
+        TypeError: in a call: unknown channels.
     """
     return layers.Conv2D(
         filters,
@@ -136,23 +136,23 @@ def make_conv2d(
 def make_conv2d_transpose(
     filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
 ):
-    """Makes a transposed convolution, which enlarges images."""
+    """Makes a transposed 2-D convolution, which enlarges images."""
     return layers.Conv2DTranspose(filters, size, strides, padding, name=name)
 
 
 def make_separable_conv2d(
     filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
 ):
-    """Makes a convolution of every channel on its own, and one that mixes them."""
+    """Makes a separable 2-D convolution: depthwise, then pointwise."""
     return layers.SeparableConv2D(
         filters, size, strides, padding, depth_multiplier=multiplier, name=name
     )
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
-    """Pools images by the maximum and by the average, and flattens the first.
+    """Pools images by maximum and by average, and flattens the maxima.
 
-    The layers get the dtype of `x`, for their own is float32.
+    The layers get the dtype of `x`, because their default is float32.
     """
     dtype = tf.as_dtype(x.dtype).name
     maxima = layers.MaxPooling2D(size, strides, padding, dtype=dtype)(x)
@@ -161,14 +161,14 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number.
+    """Makes an embedding: a table of vectors that are looked up by id.
 
-    A negative number raised in TensorFlow 1, on a CPU, and a float raised anywhere.
-    Keras counts negative numbers from the last row, -1, and truncates floats.
+    TensorFlow 1 raised for a negative id on a CPU, and for a float on any device. Keras
+    counts negative ids from the last row, -1, and truncates floats.
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable, on a CPU: a number that is
-            `classes` or more, or less than -`classes`.
+        tf.errors.InvalidArgumentError: in a call, on a CPU: an id that is `classes` or
+            more, or less than -`classes`.
     """
     draw = keras.initializers.RandomNormal(stddev=0.125)
     return layers.Embedding(classes, size, embeddings_initializer=draw, name=name)
@@ -177,20 +177,20 @@ def make_embedding(classes, size, name="embedding"):
 def make_batch_norm(
     momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
 ):
-    """Makes batch normalization, with its updates remembered or forgotten.
+    """Makes batch normalization, with or without updates of its moving statistics.
 
-    Keras has the defaults of TensorFlow 1, and moves towards the biased variance even
-    where `fused`, which moved towards the unbiased one.
+    Keras has the defaults of TensorFlow 1. It always updates the moving variance with
+    the biased variance; with `fused`, TensorFlow 1 used the unbiased one.
 
     Args:
-        fused: has no effect: Keras chooses the kernel.
+        fused: no effect, because Keras chooses the kernel.
 
     Returns:
         Callable from a [..., channels] float tensor and the keyword `training`, a bool,
         to a float32 tensor of the same shape.
 
     Raises:
-        TypeError: of the callable in TensorFlow 1: `fused` and float64.
+        TypeError: in a call in TensorFlow 1: `fused` and float64.
     """
     make = layers.BatchNormalization if update else Forgetful
     return make(momentum=momentum, epsilon=epsilon, name=name)
@@ -198,11 +198,11 @@ def make_batch_norm(
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Forgetful(layers.BatchNormalization):
-    """A batch norm that does not keep its updates of the moving statistics.
+    """Batch normalization whose moving statistics do not change.
 
     In training it normalizes by the batch, as `keras.layers.BatchNormalization` does,
-    and puts the old moving mean and variance back. A momentum of 1 is not the same: it
-    makes NaN of a batch with inf.
+    and restores the old moving mean and variance. A momentum of 1 is not the same: a
+    batch with inf would make them NaN.
 
     Args:
         **kwargs: those of `keras.layers.BatchNormalization`.
@@ -219,13 +219,14 @@ class Forgetful(layers.BatchNormalization):
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
-    """Makes layer normalization, over all axes of an example and not just the last.
+    """Makes layer normalization over all axes of an example, not only the last one.
 
-    With a scale for each channel, that is one group; `LayerNormalization` has a scale
-    for each of what it normalizes over, and is for a `begin_axis` that is the last.
+    With one scale for each channel, this is group normalization with one group.
+    `LayerNormalization` has a scale for each element that it normalizes over, and is
+    used if `begin_axis` is the last axis.
 
     Raises:
-        ValueError: as it is built, `begin_axis` is neither 1 nor the last axis.
+        ValueError: in `build`, if `begin_axis` is neither 1 nor the last axis.
     """
     if begin_axis == 1:
         return layers.GroupNormalization(groups=1, epsilon=1e-12, name=name)
@@ -234,21 +235,21 @@ def make_layer_norm(begin_axis=1, name="normalized"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class LastAxisNormalization(layers.LayerNormalization):
-    """Layer normalization over the last axis, which refuses another one.
+    """Layer normalization over the last axis; raises for any other axis.
 
     `keras.layers.LayerNormalization` takes any axis, and normalizes over it alone,
     where TensorFlow 1 normalized over all axes from `begin_norm_axis` on.
 
     Args:
         axis: int, -1 or the number of the last axis of the inputs.
-        **kwargs: others of `keras.layers.LayerNormalization`.
+        **kwargs: other arguments of `keras.layers.LayerNormalization`.
 
     Raises:
-        ValueError: when it is built, `axis` is not the last axis.
+        ValueError: in `build`, if `axis` is not the last axis.
     """
 
     def build(self, shape):
-        (axis,) = np.ravel(self.axis)  # a list of one, where it was loaded
+        (axis,) = np.ravel(self.axis)  # a list of one number after loading
         if axis not in (-1, len(shape) - 1):
             raise ValueError(f"begin_axis {axis} is not the last of {len(shape)}")
         super().build(shape)
@@ -257,8 +258,8 @@ class LastAxisNormalization(layers.LayerNormalization):
 def train(images, labels, steps, rate=0.125, update=True):
     """Trains a small convolutional network with batch normalization and dropout.
 
-    Initial weights and dropout draw the numbers of TensorFlow 1; Keras' initializers
-    and its `Dropout` have streams of their own.
+    Initial weights and dropout draw the numbers of TensorFlow 1; Keras' own
+    initializers and `Dropout` draw others.
     """
     # --- model
     tf.random.set_seed(7)

@@ -18,7 +18,7 @@ __all__ = [
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by `decay_rate` every `decay_steps` steps."""
+    """Multiplies the learning rate by `decay_rate` every `decay_steps` steps."""
     rate = schedules.ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
     return rate(global_step)
 
@@ -26,9 +26,9 @@ def exponential_decay(
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
+    """Multiplies the learning rate by exp(-decay_rate) every `decay_steps` steps.
 
-    Keras does not have it: it is `ExponentialDecay` with a rate of exp(-decay_rate).
+    Keras has no such schedule: pass exp(-decay_rate) to `ExponentialDecay`.
     """
     return exponential_decay(
         learning_rate, global_step, decay_steps, keras.ops.exp(-decay_rate), staircase
@@ -37,7 +37,7 @@ def natural_exp_decay(
 
 @keras.saving.register_keras_serializable("v2_keras")
 class LinearCosineDecay(schedules.LearningRateSchedule):
-    """`tf.train.linear_cosine_decay` as a schedule, which Keras 3 does not have.
+    """`tf.train.linear_cosine_decay` as a Keras schedule; Keras 3 has none.
 
     share = min(step, decay_steps) / decay_steps
     wave = (1 + cos(π * 2 * num_periods * share)) / 2
@@ -46,11 +46,11 @@ class LinearCosineDecay(schedules.LearningRateSchedule):
     The formula is that of `learning_rate_decay_v2.py` in 1.15.5.
 
     Args:
-        learning_rate: float scalar, a number or a tensor, of step 0.
+        learning_rate: float scalar, a number or a tensor: the rate at step 0.
         decay_steps: int, where the rate stops falling.
-        num_periods: float, how many waves there are in `decay_steps`.
+        num_periods: float, the number of cosine waves in `decay_steps`.
         alpha: float, added to the line.
-        beta: float, the share of the rate that is left in the end.
+        beta: float, the share of the rate that remains in the end.
         dtype: name of the dtype of the rate; None for that of `learning_rate`, which is
             float32 for a Python number.
     """
@@ -77,7 +77,7 @@ class LinearCosineDecay(schedules.LearningRateSchedule):
 
     def get_config(self):
         rate = tf.convert_to_tensor(self.learning_rate, self.dtype)
-        # A file has numbers without a dtype.
+        # A saved file stores numbers without a dtype.
         known = {"learning_rate": float(self.learning_rate), "dtype": rate.dtype.name}
         return {**vars(self), **known}
 
@@ -85,25 +85,25 @@ class LinearCosineDecay(schedules.LearningRateSchedule):
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
 ):
-    """Multiplies a straight line and a cosine wave."""
+    """Lowers the learning rate along a straight line times a cosine wave."""
     rate = LinearCosineDecay(learning_rate, decay_steps, num_periods, alpha, beta)
     return rate(global_step)
 
 
 def piecewise_constant(x, boundaries, values):
-    """Chooses values[i] for the i that says how many boundaries `x` is beyond.
+    """Returns values[i], where i is the number of boundaries below `x`.
 
     Keras sums all values times 0 or 1: if one of them is NaN, the result is NaN.
-    Boundaries must rise: Keras does not check them, and adds two values where they
-    fall.
+    Boundaries must increase: Keras does not check them, and adds two values if they
+    decrease.
     """
     return schedules.PiecewiseConstantDecay(boundaries, values)(x)
 
 
 def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_step=0):
-    """Minimizes x * x by gradient descent with an exponential, staircase schedule.
+    """Minimizes x * x by gradient descent with a staircase exponential decay.
 
-    The optimizer asks its schedule at every step, by `iterations`.
+    The optimizer calls its schedule at every step with `iterations`.
     """
     # --- build
     x = keras.Variable(start)

@@ -27,14 +27,14 @@ REDUCTIONS = {
 
 
 def reduced(make, labels, predictions, weights, reduction, **options):
-    """The loss that `make` makes, reduced as in TensorFlow 1.
+    """Computes a Keras loss, reduced as in TensorFlow 1.
 
-    By default that divides by the number of losses whose weight is not 0, where Keras
-    divides by the number of all.
+    By default the sum is divided by the number of losses whose weight is not 0, while
+    Keras divides by the number of all losses.
 
     Raises:
-        ValueError: another reduction, or weights that do not fit; predictions of an
-            unknown number of dimensions, which the function without Keras takes.
+        ValueError: another reduction, or weights that do not fit; predictions of
+            unknown rank, which the function without Keras accepts.
     """
     if reduction not in REDUCTIONS:
         raise ValueError(f"Invalid Reduction Key {reduction}")
@@ -42,7 +42,7 @@ def reduced(make, labels, predictions, weights, reduction, **options):
     weights = tf.convert_to_tensor(weights)
     if weights.shape.rank not in (0, shape.rank):
         raise ValueError(f"weights can not be broadcast: {weights.shape} to {shape}")
-    # Keras would divide by the sum of the weights that are given: one for a row.
+    # Keras would divide by the sum of the weights as passed, such as one per row.
     weights = tf.broadcast_to(weights, tf.shape(predictions)[:-1])
     loss = make(reduction=REDUCTIONS[reduction], **options)(
         labels, predictions, sample_weight=weights
@@ -54,9 +54,9 @@ def reduced(make, labels, predictions, weights, reduction, **options):
 
 
 def by_element(make, labels, predictions, *args, **options):
-    """`reduced`, element by element: Keras takes means of the last axis first."""
+    """Calls `reduced` element by element; Keras first averages over the last axis."""
     predictions = tf.convert_to_tensor(predictions)
-    labels = tf.cast(labels, dtype_of(predictions))  # of float16 and integers: float32
+    labels = tf.cast(labels, dtype_of(predictions))  # float16, integers: float32
     predictions = tf.cast(predictions, labels.dtype)
     labels.shape.assert_is_compatible_with(predictions.shape)  # Keras broadcasts
     column = labels[..., None], predictions[..., None]
@@ -64,9 +64,9 @@ def by_element(make, labels, predictions, *args, **options):
 
 
 def dtype_of(logits):
-    """The dtype of the loss: Keras' is float32, unless it is told.
+    """The dtype of the loss: float64 for float64 logits, else float32.
 
-    In float64 TensorFlow 1 rounded what it reduced to float32; this does not.
+    TensorFlow 1 rounded reduced float64 losses to float32; this function does not.
     """
     return "float64" if tf.as_dtype(logits.dtype) == tf.float64 else "float32"
 
@@ -75,9 +75,9 @@ def dtype_of(logits):
 class Hinge(keras.losses.Loss):
     """The mean over the last axis of max(0, 1 - y * outputs), y = 2 * labels - 1.
 
-    `keras.losses.Hinge` takes labels for y unless all of a batch are 0 or 1; 1.15's
-    `tf.losses.hinge_loss` always converted them. Labels and outputs are floats of one
-    shape.
+    `keras.losses.Hinge` converts labels to y only if all labels of a batch are 0 or 1;
+    1.15's `tf.losses.hinge_loss` always converted them. Labels and outputs are floats
+    of one shape.
 
     Args:
         **kwargs: those of `keras.losses.Loss`: `name`, `reduction`, `dtype`.
@@ -91,7 +91,7 @@ class Hinge(keras.losses.Loss):
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages |predictions - labels|."""
+    """Averages the absolute difference |predictions - labels|."""
     make = keras.losses.MeanAbsoluteError
     return by_element(make, labels, predictions, weights, reduction)
 
@@ -105,20 +105,20 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
 def huber_loss(
     labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the Huber loss: squared/2 near 0, and a line beyond delta."""
+    """Averages the Huber loss: error ** 2 / 2 up to `delta`, linear beyond it."""
     make = keras.losses.Huber
     return by_element(make, labels, predictions, weights, reduction, delta=delta)
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1."""
+    """Averages the hinge loss, max(0, 1 - y * logits) with y = 2 * labels - 1."""
     return by_element(Hinge, labels, logits, weights, reduction)
 
 
 def sigmoid_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of independent labels.
+    """Averages the sigmoid cross-entropy of independent labels and logits.
 
     Returns:
         float32 scalar, float64 if `logits` are; for "none" a tensor of the shape of
@@ -139,7 +139,7 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of one-hot labels.
+    """Averages the softmax cross-entropy of one-hot labels and logits.
 
     No gradient goes through the labels, as in TensorFlow 1.
 
@@ -160,10 +160,10 @@ def softmax_cross_entropy(
 
 
 def class_numbers(labels):
-    """The labels as a tensor.
+    """Converts class labels to a tensor of integers.
 
     Raises:
-        TypeError: they are floats, which Keras would cut off.
+        TypeError: the labels are floats, which Keras would truncate.
     """
     labels = tf.convert_to_tensor(labels)
     if not labels.dtype.is_integer:
@@ -174,13 +174,13 @@ def class_numbers(labels):
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
+    """Averages the softmax cross-entropy of integer class labels and logits.
 
     Returns:
         float32 scalar, float64 if `logits` are; for "none" [...] tensor.
 
     Raises:
-        TypeError: the numbers are floats, which Keras would truncate.
+        TypeError: the labels are floats, which Keras would truncate.
     """
     make = keras.losses.SparseCategoricalCrossentropy
     labels, logits = class_numbers(labels), tf.convert_to_tensor(logits)
@@ -192,7 +192,7 @@ def sparse_softmax_cross_entropy(
 
 
 def softmax_losses(labels, logits, axis=-1):
-    """Computes the cross-entropy of every example, labels being constants.
+    """Computes the softmax cross-entropy of each example; labels get no gradient.
 
     Returns:
         float32 tensor, float64 if `logits` are, without the dimension `axis`.

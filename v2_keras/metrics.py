@@ -17,7 +17,7 @@ __all__ = [
 
 
 def stream(update, batches, results):
-    """The results at first and after each of the batches."""
+    """Updates metrics batch by batch; returns the results before and after each."""
     history = [results()]
     for batch in batches:
         update(*batch)
@@ -26,13 +26,13 @@ def stream(update, batches, results):
 
 
 def results_of(named):
-    """{name: result} of a dict of metrics."""
+    """The results of a dict of metrics, as {name: result}."""
     return {name: metric.result().numpy() for name, metric in named.items()}
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class MeanTensor(metrics.Metric):
-    """The weighted mean of each element: Keras 2 had `keras.metrics.MeanTensor`.
+    """The weighted mean of each element, as `keras.metrics.MeanTensor` of Keras 2.
 
     sum(weights * values) / sum(weights) per element, 0 where the weights' sum is 0.
     `update_state` takes values of the shape `shape`, and weights of it or of its first
@@ -67,9 +67,9 @@ class MeanTensor(metrics.Metric):
 
 
 def averages(batches):
-    """Streams the mean of all values, and that of every element apart.
+    """Streams the mean of all values, and the mean of each element.
 
-    Keras also divides by a sum of weights below 0, where TensorFlow 1 returned 0.
+    If the weights' sum is below 0, Keras divides by it; TensorFlow 1 returned 0.
     """
     # --- metrics
     named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor(batches[0][0].shape)}
@@ -88,7 +88,7 @@ def averages(batches):
 
 
 def regression(batches, threshold=0.5):
-    """Streams errors: absolute, squared, relative, by angle, and how many are small.
+    """Streams regression metrics: absolute, squared, relative error and others.
 
     The errors that Keras has no metric for are a `Mean` of computed values.
     """
@@ -125,14 +125,14 @@ def regression(batches, threshold=0.5):
 
 
 def yes(values):
-    """Whether they are not 0, as `tf.cast` to bool: also what is below it."""
+    """Whether values are not 0, as `tf.cast` to bool: negative values are True."""
     return values != 0
 
 
 def decisions(batches):
     """Streams accuracy, precision, recall, F1 and the counts of a confusion matrix.
 
-    Every number but 0 is positive here; for Keras, numbers above a threshold of 1/2.
+    Here every number except 0 is positive; in Keras, numbers above a threshold of 1/2.
     """
     # --- metrics
     named = {
@@ -171,9 +171,10 @@ def decisions(batches):
 class MeanF1(metrics.Metric):
     """The mean over classes of the F1 score of all rows so far: macro F1.
 
-    2 * true positives / (labels + predictions of the class), 0 for a class without
-    either, from the confusion matrix `matrix`. `update_state` takes labels and
-    predictions, [batch] or [batch, 1] class numbers, and, optionally, weights, [batch].
+    The score of a class is 2 * true positives / (its labels + its predictions), and 0
+    for a class without either. It is computed from the confusion matrix `matrix`.
+    `update_state` takes labels and predictions, [batch] or [batch, 1] class numbers,
+    and, optionally, weights, [batch].
 
     Args:
         num_classes: int, the number of classes.
@@ -205,7 +206,7 @@ class MeanF1(metrics.Metric):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a custom metric: the mean of all classes' F1."""
+    """Streams a custom metric, macro F1: the mean of the F1 scores of all classes."""
     # --- metrics
     metric = MeanF1(num_classes)
 
@@ -217,7 +218,7 @@ def mean_f1(batches, num_classes):
 
 
 def evaluate(x, labels, kernel, batch_size):
-    """Evaluates a linear classifier, batch by batch, until the data ends."""
+    """Evaluates a linear classifier with streaming metrics over all batches."""
     # --- build
     features, classes = kernel.shape
     model = keras.Sequential(
@@ -239,7 +240,7 @@ def evaluate(x, labels, kernel, batch_size):
 
 
 def report_epochs(epochs):
-    """Reports accuracy of every epoch, and of all so far."""
+    """Reports the accuracy of each epoch, and of all epochs so far."""
     # --- metrics
     epoch, run = metrics.Accuracy(), metrics.Accuracy()
     # --- run
@@ -254,7 +255,7 @@ def report_epochs(epochs):
 
 
 def mean_of_batches(batches):
-    """Averages the accuracies of batches, beside the accuracy of all examples."""
+    """Computes the mean of batch accuracies, and the accuracy of all examples."""
     # --- metrics
     streamed, of_batches = metrics.Accuracy(), []
     # --- run

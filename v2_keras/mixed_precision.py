@@ -15,10 +15,10 @@ __all__ = [
 
 
 class Trained:
-    """A model with its optimizer, and losses of scaled steps.
+    """A model with its optimizer; takes steps with a scaled loss.
 
     Args:
-        model: of layers that are called as the scopes were.
+        model: a model whose layers have the names of the old scopes.
         optimizer: SGD with a momentum, or a LossScaleOptimizer of one.
         loss: function from the targets and the outputs.
     """
@@ -29,21 +29,21 @@ class Trained:
 
     @tf.function
     def step(self, x, y):
-        """(the loss, the share of gradients that are 0) before the step."""
+        """Takes a step; returns (loss before it, share of gradients that are 0)."""
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             loss = self.loss(y, self.model(x, training=True))
             scaled = self.optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, variables)
         flat = tf.concat([tf.reshape(g, [-1]) for g in gradients], 0)
-        self.optimizer.apply(gradients, variables)  # they are divided here
+        self.optimizer.apply(gradients, variables)  # it divides by the scale
         return loss, tf.reduce_mean(tf.cast(tf.equal(flat, 0), tf.float32))
 
     def variables(self, names):
-        """The weights and their slots, by their old names.
+        """The weights and their slots as {name in TensorFlow 1: array}.
 
         Raises:
-            ValueError: the rate is 0, by which Keras' slots tell no old ones.
+            ValueError: the rate is 0: the old slots cannot be computed from Keras'.
         """
         weights = dict(zip(names, self.model.weights, strict=True))
         inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
@@ -54,7 +54,7 @@ class Trained:
 def scaled(
     optimizer, initial_loss_scale=2.0**15, increment_period=2000, multiplier=2.0
 ):
-    """The optimizer with Keras' scale, by the arguments that `DynamicLossScale` had."""
+    """Wraps an optimizer in Keras' loss scaling; arguments as of `DynamicLossScale`."""
     if multiplier != 2:
         raise ValueError("Keras' scale goes up and down by 2: no other multiplier")
     return keras.optimizers.LossScaleOptimizer(
@@ -63,17 +63,18 @@ def scaled(
 
 
 def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
-    """Trains by an optimizer that scales its loss, with automatic mixed precision.
+    """Trains with automatic mixed precision: the optimizer scales the loss.
 
-    Keras' scale goes up and down by 2. A fixed one is the optimizer's own. In `apply`
-    the optimizer divides by the scale, and then clips by the global norm.
+    Keras' dynamic scale is doubled or halved. A fixed scale is an argument of the
+    optimizer. `apply` divides the gradients by the scale, and then clips by the global
+    norm.
 
-    The scale has no bounds, where TensorFlow 1's was never below 1 and never infinite:
-    doubled beyond float32 it is infinite for good, and no step is taken any more.
+    The scale has no bounds, while TensorFlow 1's was never below 1 and never infinite.
+    Once it is doubled beyond float32, it stays infinite, and no step is taken any more.
 
     Raises:
-        ValueError: a fixed scale below 1, another `multiplier`, or a limit of 0, by
-            which Keras clips nothing, or below.
+        ValueError: a fixed scale below 1, another `multiplier`, or a limit of 0 or
+            below, with which Keras would not clip.
     """
     # --- scale
     fixed = loss_scale if isinstance(loss_scale, numbers.Real) else None
@@ -114,7 +115,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
 
 
 def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
-    """Trains with weights that are stored in float32 and read in a narrower dtype.
+    """Trains with float32 weights that are cast to a narrower dtype when read.
 
     Raises:
         ValueError: another dtype than float32, float16 and bfloat16.

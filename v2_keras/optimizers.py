@@ -21,7 +21,7 @@ __all__ = [
 
 @keras.saving.register_keras_serializable("v2_keras")
 class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
-    """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero.
+    """RMSprop whose mean square begins at one, as in TensorFlow 1, not at zero.
 
     square = rho * square + (1 - rho) * g²
     mean = rho * mean + (1 - rho) * g, if centered
@@ -29,13 +29,13 @@ class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
     w -= slot
 
     `RMSPropOptimizer._create_slots` of 1.15.5 begins with ones. Rows of a sparse
-    gradient g are summed first, and all rows move.
+    gradient g are summed first, and all rows change.
 
     Its arguments and slots are those of `keras.optimizers.RMSprop`.
     """
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         for variable in self.variables:
@@ -43,19 +43,19 @@ class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
                 variable.assign(tf.ones_like(variable))
 
 
-# The defaults of TensorFlow 1, where Keras has others: epsilon is 1e-7 there.
+# The defaults of TensorFlow 1. Keras has others, such as an epsilon of 1e-7.
 def gradient_descent(learning_rate):
-    """`tf.train.GradientDescentOptimizer`."""
+    """`tf.train.GradientDescentOptimizer` as `keras.optimizers.SGD`."""
     return optimizers.SGD(learning_rate)
 
 
 def momentum(learning_rate, momentum, use_nesterov=False):
-    """`tf.train.MomentumOptimizer`; see `Momentum` for its slot."""
+    """`tf.train.MomentumOptimizer` as Keras' `SGD`; see `Momentum` for its slot."""
     return optimizers.SGD(learning_rate, momentum, use_nesterov)
 
 
 def adagrad(learning_rate, initial_accumulator_value=0.1):
-    """`tf.train.AdagradOptimizer`, which has no epsilon.
+    """`tf.train.AdagradOptimizer` as Keras' `Adagrad`, with an epsilon of 0.
 
     Raises:
         ValueError: the initial value is 0 or below, which Keras allows.
@@ -68,17 +68,17 @@ def adagrad(learning_rate, initial_accumulator_value=0.1):
 
 
 def adadelta(learning_rate=0.001, rho=0.95, epsilon=1e-8):
-    """`tf.train.AdadeltaOptimizer`."""
+    """`tf.train.AdadeltaOptimizer` as `keras.optimizers.Adadelta`."""
     return optimizers.Adadelta(learning_rate, rho, epsilon)
 
 
 def rmsprop(learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, centered=False):
-    """`tf.train.RMSPropOptimizer`; see `LegacyRMSprop`."""
+    """`tf.train.RMSPropOptimizer` as a Keras optimizer, `LegacyRMSprop`."""
     return LegacyRMSprop(learning_rate, decay, momentum, epsilon, centered)
 
 
 def adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8):
-    """`tf.train.AdamOptimizer`, whose betas are float32: 1 - 0.999 is then 1.3e-5 less.
+    """`tf.train.AdamOptimizer` as Keras' `Adam`, with betas rounded to float32.
 
     Args:
         learning_rate: float, or a schedule of Keras.
@@ -87,7 +87,8 @@ def adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8):
         epsilon: float, added to the root before the bias correction of the mean square.
 
     Returns:
-        `keras.optimizers.Adam`.
+        `keras.optimizers.Adam`. With rounded betas, 1 - 0.999 is smaller by the factor
+        1 - 1.3e-5.
     """
     beta1, beta2 = (float(np.float32(beta)) for beta in (beta1, beta2))
     return optimizers.Adam(learning_rate, beta1, beta2, epsilon)
@@ -100,7 +101,7 @@ def ftrl(
     l1_regularization_strength=0.0,
     l2_regularization_strength=0.0,
 ):
-    """`tf.train.FtrlOptimizer`."""
+    """`tf.train.FtrlOptimizer` as `keras.optimizers.Ftrl`."""
     return optimizers.Ftrl(
         learning_rate,
         learning_rate_power,
@@ -136,16 +137,17 @@ SLOTS = {
 
 @dataclasses.dataclass
 class Momentum:
-    """The slot of `MomentumOptimizer`. Keras keeps it times the negative rate.
+    """The slot of `MomentumOptimizer`; Keras stores it times -learning_rate.
 
-    The rate must be the one of all steps so far: read the slot before you set another.
+    The rate must be that of all steps so far: read the slot before you set another
+    rate.
 
     Args:
         variable: Keras' slot "momentum" of a weight.
-        optimizer: `keras.optimizers.SGD` whose rate is a number and no schedule.
+        optimizer: `keras.optimizers.SGD` whose rate is a number, not a schedule.
 
     Raises:
-        ValueError: the rate is a schedule, or, when the slot is read or set, 0.
+        ValueError: the rate is a schedule, or is 0 when the slot is read or set.
     """
 
     variable: object
@@ -169,26 +171,26 @@ class Momentum:
         self.variable.assign(-self.rate * value)
 
     def numpy(self):
-        return self.variable.numpy() / -np.float32(self.rate) + 0.0  # and not -0.0
+        return self.variable.numpy() / -np.float32(self.rate) + 0.0  # not -0.0
 
 
 def refuse_no_limit(norm):
-    """Raises a ValueError of a limit of norms by which Keras clips nothing.
+    """Raises ValueError if Keras would ignore a limit of norms.
 
     Args:
-        norm: number, the largest norm; Keras ignores 0 and what is below.
+        norm: number, the largest norm; Keras ignores 0 and negative numbers.
     """
     if not norm > 0:
         raise ValueError(f"the limit must be positive, to be one in Keras: {norm}")
 
 
 def slots_of(optimizer, weights):
-    """{name in TensorFlow 1: slot} of the weights {name in TensorFlow 1: weight}.
+    """Maps the names in TensorFlow 1 to the slots of weights.
 
-    Where there is no momentum, Keras keeps no slot for it.
+    Without momentum, Keras has no slot for it.
 
     Args:
-        optimizer: one of Keras, built with the weights.
+        optimizer: a Keras optimizer, built with the weights.
         weights: {name in TensorFlow 1: `keras.Variable`}.
 
     Returns:
@@ -197,7 +199,7 @@ def slots_of(optimizer, weights):
 
     Raises:
         ValueError: the optimizer is not built, or not with all of the weights; it has
-            no form in `tf.train`; see also `Momentum`.
+            no equivalent in `tf.train`; see also `Momentum`.
     """
     if not optimizer.built:
         raise ValueError("no slots yet: optimizer.build(model.trainable_variables)")
@@ -226,12 +228,12 @@ def slots_of(optimizer, weights):
 
 
 def old_names(model, named=lambda weight: weight.name):
-    """{name in TensorFlow 1: variable} of the weights, their slots and the step.
+    """Maps the names in TensorFlow 1 to the weights, their slots and the step.
 
     The powers of Adam's betas follow from the step.
 
     Args:
-        model: is compiled, its optimizer built.
+        model: a compiled model, with a built optimizer.
         named: function of a weight that returns its name in TensorFlow 1.
 
     Returns:
@@ -251,11 +253,11 @@ def old_names(model, named=lambda weight: weight.name):
 
 
 def line(start, optimizer, frozen=()):
-    """A dense layer that begins with the weights `start`, compiled.
+    """A compiled model of one dense layer, with the weights `start`.
 
     Args:
         start: [kernel, bias], float arrays [features, units] and [units].
-        optimizer: one of Keras, which is built.
+        optimizer: a Keras optimizer, which this function builds.
         frozen: names of weights that are not trained: "kernel", "bias".
 
     Returns:
@@ -273,7 +275,7 @@ def line(start, optimizer, frozen=()):
 
 
 def squares(dtype):
-    """The mean squared error in the dtype of a model: "mse" is one in float32.
+    """The mean squared error in a given dtype; "mse" computes in float32.
 
     Args:
         dtype: name of a float dtype.
@@ -285,12 +287,12 @@ def squares(dtype):
 
 
 def states(model, data, stops):
-    """Fits the model; its variables as they are at each of `stops`.
+    """Fits the model; returns its variables at each of `stops`.
 
     Args:
         model: see `line`.
-        data: (x, y), float arrays [n, features] and [n, units], a batch.
-        stops: list of the steps, rising, at which to look.
+        data: (x, y), float arrays [n, features] and [n, units], all rows in one batch.
+        stops: increasing list of the steps after which values are read.
 
     Returns:
         {stop: {name in TensorFlow 1: array}}.
@@ -305,18 +307,18 @@ def states(model, data, stops):
 
 
 def named_values(model):
-    """{name in TensorFlow 1: array} of `old_names`.
+    """The values of `old_names` as {name in TensorFlow 1: array}.
 
     Args:
-        model: is compiled, its optimizer built.
+        model: a compiled model, with a built optimizer.
     """
     return {name: variable.numpy() for name, variable in old_names(model).items()}
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers, one `minimize` after the other.
+    """Fits a line with the optimizer of a given name, one `minimize` per step.
 
-    Keras has no proximal ones.
+    Keras has no proximal optimizers.
     """
     # --- build
     model = line(start, OPTIMIZERS[optimizer](**hyper))
@@ -325,11 +327,11 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse.
+    """Fits the looked-up rows of an embedding table: the gradient is sparse.
 
-    Keras takes a step for each time that a row was looked up, so the gradient is made
-    dense. Gradient descent, Adagrad and Adam are then what they were; the others move
-    rows that were not looked up, too.
+    Keras takes a step for each occurrence of a row, so the gradient is made dense.
+    Gradient descent, Adagrad and Adam then equal TensorFlow 1's; the other optimizers
+    also change rows that were not looked up.
     """
     # --- build
     embedding = keras.layers.Embedding(
@@ -358,7 +360,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def dense(gradient):
-    """A sparse gradient with the rows summed that occur in it twice.
+    """Makes a sparse gradient dense, and sums rows that occur twice.
 
     Args:
         gradient: float tensor, or `tf.IndexedSlices`.
@@ -370,12 +372,12 @@ def dense(gradient):
 
 
 def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
-    """Fits a line by Momentum, its gradients clipped by their global norm.
+    """Fits a line with Momentum and gradients clipped by their global norm.
 
-    That is `global_clipnorm`; `clipnorm` clips every gradient by its own.
+    Pass `global_clipnorm`; `clipnorm` clips each gradient by its own norm.
 
     Raises:
-        ValueError: the limit is 0, by which Keras clips nothing, or below.
+        ValueError: the limit is 0 or below, with which Keras would not clip.
     """
     refuse_no_limit(limit)
     # --- build
@@ -390,9 +392,9 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate that is given for every step.
+    """Fits a line with Adam and a learning rate that is given for every step.
 
-    `fit` rounds arrays of float64 to float32, and datasets not.
+    `fit` rounds float64 arrays to float32, but not datasets.
     """
     # --- build
     model = line(start, adam())
@@ -407,26 +409,26 @@ def fit_at_rates(data, start, rates):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class AdamWeightDecay(RowsSummed, optimizers.Optimizer):
-    """Adam without bias correction, and weights that shrink apart from the loss.
+    """Adam without bias correction and with decoupled weight decay.
 
     m = 0.9 * m + (1 - 0.9) * g
     v = 0.999 * v + (1 - 0.999) * g²
     w -= learning_rate * (m / (√v + 1e-6) + decay * w)
 
-    So BERT's `optimization.py` has it. `keras.optimizers.AdamW` has a bias correction,
-    its epsilon is 1e-7, and its `exclude_from_weight_decay` searches names, which in
-    Keras have no layer in them. A table with a sparse gradient shrinks as a whole, as
-    BERT's did.
+    The formula is that of BERT's `optimization.py`. `keras.optimizers.AdamW` has a bias
+    correction, its epsilon is 1e-7, and its `exclude_from_weight_decay` searches names,
+    which in Keras do not contain the layer. All rows of a table with a sparse gradient
+    shrink, as in BERT.
 
     Args:
         learning_rate: float, or a schedule of Keras.
         decay: float, the weight of the variable itself.
-        exclude: list of regular expressions. What one of them finds in its path, such
-            as "encoder/LayerNorm/gamma", does not shrink.
-        **options: of `RowsSummed` and `keras.optimizers.Optimizer`.
+        exclude: list of regular expressions. A variable does not decay if one of them
+            is found in its path, such as "encoder/LayerNorm/gamma".
+        **options: those of `RowsSummed` and `keras.optimizers.Optimizer`.
 
     Raises:
-        re.error: a pattern that is none.
+        re.error: an invalid pattern.
     """
 
     def __init__(self, learning_rate, decay, exclude, **options):
@@ -435,13 +437,13 @@ class AdamWeightDecay(RowsSummed, optimizers.Optimizer):
         self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         self.m = self.add_optimizer_variables(variables, "m")
         self.v = self.add_optimizer_variables(variables, "v")
-        # Here they are Keras', with a path. A step gets TensorFlow's, whose names have
-        # no layer in them where the layer was built outside of its own call.
+        # Here the variables are Keras', with a path. A step gets TensorFlow's, whose
+        # names do not contain the layer if it was built outside its own call.
         self.decayed = [
             not any(p.search(v.path) for p in self.exclude) for v in variables
         ]
@@ -459,12 +461,12 @@ class AdamWeightDecay(RowsSummed, optimizers.Optimizer):
         update = m / (tf.sqrt(v) + self.epsilon)
         if self.decayed[index]:
             update += self.decay * variable
-        # That of a schedule is float32, whatever the model is.
+        # The rate of a schedule is float32, whatever the dtype of the model.
         variable.assign_sub(tf.cast(learning_rate, variable.dtype) * update)
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):
-    """Fits a line by an optimizer of one's own, Adam with weight decay."""
+    """Fits a line with a custom optimizer: Adam with decoupled weight decay."""
     # --- build
     model = line(start, AdamWeightDecay(rate, decay, exclude))
     # --- run

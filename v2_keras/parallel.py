@@ -25,7 +25,7 @@ def make_model(w, optimizer):
 
 
 def fitted(model, x, y):
-    """Fits a batch per step: of a batch each device gets its part."""
+    """Fits the model, one batch per step; returns the coefficients and the losses."""
     features = np.stack([np.square(x), x, np.ones_like(x)], axis=-1)
     batches = tf.data.Dataset.from_tensor_slices((features, y[..., np.newaxis]))
     history = Losses()
@@ -34,9 +34,9 @@ def fitted(model, x, y):
 
 
 def fit(x, y, w, num_devices, learning_rate=0.1):
-    """Fits a polynomial by Adam, every batch divided among devices that share it.
+    """Fits a polynomial with Adam; each batch is split over several devices.
 
-    Model and optimizer are made in the scope; `fit` does the rest.
+    Create the model and the optimizer in the scope; `fit` does the rest.
     """
     if x.shape[1] % num_devices:
         raise ValueError(f"{num_devices} devices cannot share {x.shape[1]} rows")
@@ -55,8 +55,8 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
 def fit_towers(x, y, w, learning_rate=0.0625):
     """Fits a polynomial by gradient descent; averages gradients over two devices.
 
-    `fit` divides the loss of each device by their number, and sums the gradients; of
-    batches that are odd it is an error.
+    `fit` divides the loss of each device by the number of devices, and sums the
+    gradients. For batches of odd size the result is not the gradient of the mean.
     """
     # --- build
     strategy = mirrored()

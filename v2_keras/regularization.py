@@ -15,9 +15,9 @@ __all__ = [
 
 
 def penalties(kernel, scale):
-    """Penalizes a kernel by its absolute values, by half its squares, and by both.
+    """Computes the L1 penalty, the L2 penalty (half the squares) and their sum.
 
-    L2 of Keras is the sum of all squares, not half of it.
+    Keras' L2 is the sum of all squares, not half of the sum.
     """
     regularizers = [
         keras.regularizers.L1(scale),
@@ -28,32 +28,32 @@ def penalties(kernel, scale):
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers of contrib, which slim had by its own name.
+    """Computes L1, L2 and their sum with the regularizers of contrib and slim.
 
-    They halve the squares as `l2_loss` does.
+    As `l2_loss`, they take half the sum of squares.
     """
     return penalties(kernel, scale)
 
 
 def make_classifier(units, scale, name="classifier"):
-    """Makes a network whose kernels are penalized, and whose biases are not."""
+    """Makes a network with an L2 penalty on its kernels, but not on its biases."""
     return Classifier(units, scale, name=name)
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Classifier(keras.Model):
-    """Dense layers with ELU between them, whose kernels are penalized by their squares.
+    """Dense layers with ELU between them, and the L2 penalty on their kernels.
 
-    The penalty is scale * Σ kernel² / 2, as of `l2_regularizer`; biases have none.
+    The penalty is scale * Σ kernel² / 2, as with `l2_regularizer`; biases have none.
 
     Args:
         units: list of int, the outputs of each layer.
         scale: float, the weight of the penalty.
-        **options: of `keras.Model`.
+        **options: options of `keras.Model`.
 
     Returns:
-        Of a call with [n, features] inputs: ([n, units[-1]] outputs of the last layer,
-        which has no activation; the penalty, a scalar).
+        A call with [n, features] inputs returns ([n, units[-1]] outputs of the last
+        layer, which has no activation; the penalty, a scalar).
     """
 
     def __init__(self, units, scale, **options):
@@ -70,7 +70,7 @@ class Classifier(keras.Model):
             )
             for i, size in enumerate(units)
         ]
-        for layer in self.dense:  # tf.train.Checkpoint passes over lists
+        for layer in self.dense:  # tf.train.Checkpoint ignores layers in lists
             setattr(self, layer.name, layer)
 
     def get_config(self):
@@ -85,7 +85,7 @@ class Classifier(keras.Model):
 
 
 def old_names(model):
-    """{name in TensorFlow 1: variable} of a classifier: scopes are paths.
+    """Maps names in TensorFlow 1 to a classifier's variables; Keras' paths are equal.
 
     Args:
         model: a built `Classifier`.
@@ -96,10 +96,10 @@ def old_names(model):
 def train(
     points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
 ):
-    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
+    """Trains a network of ELU layers with Adam, with or without L2 penalties.
 
-    The loss includes the penalties, the metric does not. Keras does not compute a
-    penalty that is no part of the loss: with `regularized=False` a callback does.
+    The loss includes the penalties, the metric does not. Keras computes only penalties
+    that are part of the loss: with `regularized=False` a callback computes them.
     """
     # --- build
     if labels.shape[1:] != (1,):

@@ -1,7 +1,7 @@
 """`tf.nn.dynamic_rnn`, `BasicLSTMCell`, `GRUCell`, `MultiRNNCell` → modules, a loop.
 
-A layer of Keras computes in float32 whatever the dtype of its input, and returns
-float32, unless it is made with another `dtype=`.
+A Keras layer computes in float32 and returns float32 for inputs of any dtype, unless it
+has another `dtype=`.
 """
 
 import collections
@@ -33,13 +33,13 @@ State = collections.namedtuple("State", ["c", "h"])
 class Part:
     """A weight of TensorFlow 1 that Keras keeps in columns of one or two variables.
 
-    A kernel was one matrix for inputs and state; Keras has a recurrent kernel, too.
+    A kernel was one matrix for inputs and state; Keras has a separate recurrent kernel.
 
     Args:
         variables: [kernel, recurrent kernel] or [bias].
         columns: slice of their columns.
-        order: function of an array that swaps its gates; its own inverse.
-        offset: what was added to the old numbers in every step.
+        order: function that swaps an array's gates; it is its own inverse.
+        offset: number that TensorFlow 1 added to the weight in each step.
     """
 
     trainable = True
@@ -57,7 +57,7 @@ class Part:
         return self.numpy().shape
 
     def joined(self, parts):
-        """The old weight, or its gradient, of what stands for `variables`."""
+        """Joins parts of Keras variables (values or gradients) to one old weight."""
         parts = [np.asarray(part)[..., self.columns] for part in parts]
         return self.order(np.concatenate(parts))
 
@@ -74,23 +74,23 @@ class Part:
 
 
 def swap_gates(x):
-    """From the gates i, j, f, o of an old cell to i, f, j, o of Keras, or back."""
+    """Changes the gates' order from i, j, f, o (old) to i, f, j, o (Keras), or back."""
     i, j, f, o = np.split(x, 4, -1)
     return np.concatenate([i, f, j, o], -1)
 
 
 def swap_halves(x):
-    """From reset and update, of an old cell, to update and reset, or back."""
+    """Changes the order from reset, update (old) to update, reset (Keras), or back."""
     return np.concatenate(np.split(x, 2, -1)[::-1], -1)
 
 
 def old_weights(layer, path, forget_bias=1.0):
-    """{name in TensorFlow 1: weight} of a `SimpleRNN`, an `LSTM` or a `GRU`.
+    """Maps names in TensorFlow 1 to weights of a `SimpleRNN`, an `LSTM` or a `GRU`.
 
     Args:
         layer: the layer.
-        path: scope that the cell was called in.
-        forget_bias: of the old LSTM, which added it in every step; Keras has it in the
+        path: scope in which the cell was called.
+        forget_bias: number that the old LSTM added in each step; Keras has it in the
             bias.
     """
     *kernels, bias = layer.weights
@@ -116,57 +116,57 @@ def old_weights(layer, path, forget_bias=1.0):
 
 
 def old_names(reader):
-    """{name in TensorFlow 1: weight} of a layer of this page."""
+    """Maps names in TensorFlow 1 to the weights of a layer of this page."""
     return reader.old_weights()
 
 
 READS = {"return_sequences": True, "return_state": True, "zero_output_for_mask": True}
 """What `dynamic_rnn` did: past the end of a sequence it wrote zeros."""
 
-# The product comes after the reset gate, and a bias is added once.
+# The reset gate comes before the product, and there is one bias.
 GRU = functools.partial(layers.GRU, reset_after=False, **READS)
 
 
 def mask_of(lengths, x):
-    """The mask of [batch, time] for the lengths, [batch] ints."""
+    """Makes the [batch, time] mask of lengths, [batch] ints."""
     tf.debugging.assert_rank(lengths, 1, "lengths must be a vector")
     check_rows(lengths, x)
     return tf.sequence_mask(lengths, tf.shape(x)[1])
 
 
 def check_rows(part, x):
-    """Refuses one row for all sequences, which Keras would broadcast."""
+    """Raises if one row is given for all sequences; Keras would broadcast it."""
     message = "Expected one length and one state for each sequence"
     tf.debugging.assert_equal(tf.shape(part)[0], tf.shape(x)[0], message)
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Reader(layers.Layer):
-    """Reads sequences up to their lengths by a recurrent layer of Keras.
+    """Runs a recurrent layer of Keras over sequences with lengths instead of a mask.
 
-    `keras.layers.LSTM` and others take a mask. Its call takes x, [batch, steps,
-    features] floats; lengths, [batch] ints, or None for whole sequences; and the state
-    to begin with, or None for zeros: [batch, units], or (c, h) for an LSTM. It returns
-    (outputs, state): the outputs are [batch, steps, units] and 0 beyond the length; the
-    state is that after the last step of each sequence, a `State` for an LSTM.
+    A call takes x, [batch, steps, features] floats; lengths, [batch] ints, or None for
+    whole sequences; and the initial state, or None for zeros: [batch, units], or (c, h)
+    for an LSTM. It returns (outputs, state): the outputs are [batch, steps, units] and
+    0 beyond the length; the state is that after the last step of each sequence, a
+    `State` for an LSTM.
 
     Args:
         rnn: `keras.layers.SimpleRNN`, `LSTM` or `GRU`, made with the options `READS`.
         name: str, the scope of the cell in TensorFlow 1.
-        forget_bias: float, what TensorFlow 1's LSTM added to the forget gate in each
+        forget_bias: float that TensorFlow 1's LSTM added to the forget gate in each
             step. Keras has it in the bias; `old_weights` subtracts it.
         time_major: bool, whether x and the outputs are [steps, batch, …].
         **options: those of `keras.layers.Layer`; the dtype is by default that of `rnn`.
 
     Raises:
-        ValueError: (InvalidArgumentError where shapes are unknown) there is not one
-            length and one state for each sequence.
+        ValueError: (InvalidArgumentError if shapes are unknown) the number of lengths
+            or states is not the batch size.
     """
 
     def __init__(self, rnn, name, forget_bias=1.0, time_major=False, **options):
         super().__init__(name=name, **{"dtype": rnn.dtype_policy, **options})
         self.rnn, self.forget_bias, self.time_major = rnn, forget_bias, time_major
-        self.supports_masking = True  # by lengths; no mask has to be attached
+        self.supports_masking = True  # lengths replace the mask, so none is needed
 
     def get_config(self):
         own = {"forget_bias": self.forget_bias, "time_major": self.time_major}
@@ -189,7 +189,7 @@ class Reader(layers.Layer):
             for part in tf.nest.flatten(state):
                 check_rows(part, x)
             if isinstance(self.rnn, layers.LSTM):
-                state = state[::-1]  # (c, h) then, (h, c) now
+                state = state[::-1]  # v1 had (c, h), Keras has (h, c)
         outputs, *state = self.rnn(x, mask=mask, initial_state=state)
         if self.time_major:
             outputs = tf.transpose(outputs, [1, 0, 2])
@@ -197,7 +197,7 @@ class Reader(layers.Layer):
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
-    """Makes the plainest network: its output is its state.
+    """Makes a `BasicRNNCell` network over sequences: the output is the state.
 
     Returns a `Reader`; see the class.
 
@@ -209,20 +209,20 @@ def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state.
+    """Makes an LSTM over sequences of different lengths, with an optional first state.
 
     Returns a `Reader`; see the class.
 
     Raises:
-        ValueError: of the callable: not three dimensions, or lengths that are no
-            vector.
-        AttributeError: of the callable: an unknown depth.
+        ValueError: in a call: the input does not have three dimensions, or the lengths
+            are not a vector.
+        AttributeError: in a call: the depth is unknown.
     """
     return Reader(layers.LSTM(units, **READS), name, forget_bias)
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product.
+    """Makes a GRU over sequences, with the reset gate before the product.
 
     Returns a `Reader`; see the class.
     """
@@ -230,7 +230,7 @@ def make_gru(units, name="reader"):
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read.
+    """Makes stacked GRUs; all but the first add their inputs to their outputs.
 
     Returns a `Stack`; see the class.
     """
@@ -241,7 +241,7 @@ def make_stack(units, layers, name="reader"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Stack(layers.Layer):
-    """GRUs on top of each other; all but the first add their inputs to their outputs.
+    """Stacked GRUs; all but the first add their inputs to their outputs.
 
     Its call takes x, [batch, steps, features] floats, and lengths, [batch] ints. It
     returns ([batch, steps, units] outputs, tuple of a [batch, units] state per GRU).
@@ -260,11 +260,11 @@ class Stack(layers.Layer):
             Reader(GRU(units, dtype=self.dtype_policy), f"cell_{i}")
             for i in range(count)
         ]
-        for i, reader in enumerate(self.readers):  # a Checkpoint passes over lists
+        for i, reader in enumerate(self.readers):  # Checkpoint ignores layers in lists
             setattr(self, f"cell_{i}", reader)
 
     def build(self, x_shape, lengths_shape=None):
-        for reader in self.readers:  # or the weights of a file find no variables
+        for reader in self.readers:  # else a file's weights find no variables
             reader.rnn.build(x_shape)
             x_shape = (*x_shape[:2], self.units)
 
@@ -290,7 +290,7 @@ class Stack(layers.Layer):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences.
+    """Makes an unrolled LSTM: the graph contains each time step, as `static_rnn` did.
 
     Returns a `StaticReader`; see the class.
     """
@@ -304,9 +304,9 @@ class StaticReader(Reader):
     Its call takes no state. x must have a known number of steps.
 
     Args:
-        rnn: as for `Reader`, with `unroll=True`.
+        rnn: see `Reader`; made with `unroll=True`.
         name: str, the scope of the cell in TensorFlow 1.
-        forget_bias: float, as for `Reader`.
+        forget_bias: float, see `Reader`.
         **options: those of `keras.layers.Layer`.
 
     Raises:
@@ -324,7 +324,7 @@ class StaticReader(Reader):
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end.
+    """Makes a bidirectional GRU; the backward GRU starts at each sequence's end.
 
     Returns a `BidirectionalReader`; see the class.
     """
@@ -333,7 +333,7 @@ def make_bidirectional(units, name="reader"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class BidirectionalReader(Reader):
-    """Reads each sequence forwards, and backwards from its own end.
+    """Reads each sequence forwards, and backwards from its end.
 
     Its call takes x, [batch, steps, features] floats, and lengths, [batch] ints. It
     returns ([batch, steps, 2 * units] outputs, (forward state, backward state)).
@@ -364,13 +364,13 @@ class BidirectionalReader(Reader):
 
 
 def restore(reader, weights):
-    """Gives a reader old weights, {name below its own: array}."""
+    """Assigns old weights, {name below the reader's scope: array}, to a reader."""
     for name, weight in old_names(reader).items():
         weight.assign(weights[name.removeprefix(reader.name + "/")])
 
 
 def run_lstm(x, lengths, weights, forget_bias=1.0):
-    """Runs an LSTM by the weights of an old checkpoint."""
+    """Runs an LSTM with the weights of a TensorFlow 1 checkpoint."""
     # --- build
     units = weights["rnn/basic_lstm_cell/bias"].shape[0] // 4
     reader = make_basic_lstm(units, forget_bias)
@@ -382,7 +382,7 @@ def run_lstm(x, lengths, weights, forget_bias=1.0):
 
 
 def run_gru(x, lengths, weights):
-    """Runs a GRU by the weights of an old checkpoint."""
+    """Runs a GRU with the weights of a TensorFlow 1 checkpoint."""
     # --- build
     units = weights["rnn/gru_cell/candidate/bias"].shape[0]
     reader = make_gru(units)
@@ -394,7 +394,7 @@ def run_gru(x, lengths, weights):
 
 
 def drawn(depth, units):
-    """The initial weights that TensorFlow 1 drew for an LSTM."""
+    """Draws the initial weights that TensorFlow 1 drew for an LSTM."""
     kernel = initializers.glorot_uniform(seed=1)([depth + units, 4 * units])
     return {
         "rnn/basic_lstm_cell/kernel": kernel.numpy(),
@@ -403,7 +403,7 @@ def drawn(depth, units):
 
 
 def read_in_pieces(x, pieces, units, keep_state=True):
-    """Reads long sequences piece by piece, each from where the last one ended.
+    """Runs an LSTM over long sequences in pieces, and passes the state on.
 
     `stateful=True` keeps the state between calls, until `reset_state`.
     """
@@ -422,10 +422,10 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to classify sequences, its gradients clipped.
+    """Trains an LSTM classifier of sequences, with gradients clipped by global norm.
 
-    `global_clipnorm` would clip them as well, but does not return the norm. All is
-    computed in float32, whatever the dtype of `x`.
+    `global_clipnorm` would clip them as well, but does not return the norm. Everything
+    is computed in float32, for each dtype of `x`.
     """
     # --- model
     tf.random.set_seed(7)
@@ -460,7 +460,7 @@ class Classifier(keras.Model):
 
     Args:
         units: int, the size of the LSTM.
-        limit: float, the largest global norm of the gradients.
+        limit: float, the global norm to which the gradients are clipped.
         **options: those of `keras.Model`.
     """
 
@@ -477,9 +477,9 @@ class Classifier(keras.Model):
         return {**super().get_config(), **own}
 
     def build(self, shape):
-        if isinstance(shape, dict):  # where the first call builds
+        if isinstance(shape, dict):  # if the first call builds the model
             shape = shape["x"]
-        # Initializers: to assign is lost where a model that holds this one builds it.
+        # Initializers: an assignment is lost if an outer model builds this model.
         with tf.init_scope():
             weights = drawn(shape[2], self.units)
         kernel = swap_gates(weights["rnn/basic_lstm_cell/kernel"])

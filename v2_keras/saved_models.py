@@ -22,7 +22,7 @@ __all__ = [
 
 
 def make_model(weights, rows=None):
-    """A dense layer with these weights, for any number of rows unless it is given."""
+    """Makes a dense layer with these weights, for `rows` rows or any number of rows."""
     features, units = weights["kernel"].shape
     dtype = weights["kernel"].dtype.name
     x = keras.Input(batch_shape=[rows, features], dtype=dtype, name="x")
@@ -33,47 +33,47 @@ def make_model(weights, rows=None):
 
 
 def old_names(model):
-    """{name in TensorFlow 1: variable}: the scope was called as the layer is."""
+    """Maps names in TensorFlow 1 to variables; scope and layer have the same name."""
     return {variable.path: variable for variable in model.weights}
 
 
 def export(x, weights, files=False):
-    """Saves a model with its signature, loads it as a server would, and asks it.
+    """Saves a model with a signature, loads it as a server does, and runs it.
 
-    `model.save` is for Keras and keeps the model; `model.export` is for servers. The
-    `files` are those of `model.export`.
+    `model.save` saves the model for Keras; `model.export` writes a SavedModel for
+    servers. The `files` are those of `model.export`.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         # --- save
         model = make_model(weights)
-        named = {"y": model.output}  # as servers know it
+        named = {"y": model.output}  # the name that servers see
         keras.Model(model.input, named).export(path, verbose=False)
         # --- load
         loaded = tf.saved_model.load(path)
         signature = loaded.signatures["serving_default"]
-        # --- look
+        # --- inspect
         inputs = signature.structured_input_signature[1]
         tensors = {**inputs, **signature.structured_outputs}
         answer = {"signature": [described(n, tensors[n]) for n in ("x", "y")]}
         answer["variables"] = {
             v.name.split(":")[0]: v.numpy() for v in loaded.variables
         }
-        # --- ask
+        # --- run
         answer["y"] = signature(x=tf.constant(x))["y"].numpy()
         return {**answer, "files": pack(path)} if files else answer
 
 
 def serve_words(words, vocabulary, vectors, files=False):
-    """Saves a lookup table with its vocabulary and two signatures, and asks both.
+    """Saves a lookup table with its vocabulary and two signatures, and runs both.
 
-    `StringLookup` gives unknown words the number 0. A word "[UNK]" at the front of the
-    vocabulary would count as unknown: set another `oov_token`. The words are in the
-    graph, and in no file of their own.
+    `StringLookup` gives out-of-vocabulary words the id 0. A word "[UNK]" at the front
+    of the vocabulary would be out-of-vocabulary: set another `oov_token`. The words are
+    in the graph, not in a file of their own.
     """
     # --- build
     inputs = keras.Input([], dtype="string", name="words")
-    # A word that equals the token is out of vocabulary: "\0" is no word of a text.
+    # A word that equals the token is out-of-vocabulary; "\0" occurs in no text.
     lookup = layers.StringLookup(vocabulary=vocabulary, oov_token="\0")
     ids = ops.maximum(lookup(inputs) - 1, 0)
     embedding = layers.Embedding(*vectors.shape, dtype=vectors.dtype.name)
@@ -87,7 +87,7 @@ def serve_words(words, vocabulary, vectors, files=False):
         archive.write_out(path, verbose=False)
         # --- load
         signatures = tf.saved_model.load(path).signatures
-        # --- ask
+        # --- run
         answer = {
             name: signatures[name](words=tf.constant(words))["answer"].numpy()
             for name in outputs
@@ -102,10 +102,10 @@ def add_endpoint(archive, name, model):
 
 
 def fine_tune(files, x, y, steps, rate=0.125):
-    """Trains a model that TensorFlow 1 saved, without the code that made it.
+    """Trains a SavedModel of TensorFlow 1 without the code that made it.
 
-    The layers are written again in Keras. A SavedModel has a checkpoint, too, with the
-    old names as keys.
+    The layers are written again in Keras. The weights come from the SavedModel's
+    checkpoint, whose keys are the old names.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
@@ -124,10 +124,10 @@ def values(model):
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
-    """Trains, saves graph and variables, and goes on without the code of the model.
+    """Trains, saves graph and variables, and continues without the model's code.
 
-    A file `.keras` has the layers, the weights and the arguments of `compile`, but not
-    the dtype of the loss, which is set again after loading. The `files` are this one.
+    A `.keras` file has the layers, the weights and the arguments of `compile`, but not
+    the dtype of the loss, which is set again after loading. `files` has this file.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
@@ -140,22 +140,22 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         model.save(path)
         # --- load
         loaded, packed = load(path, x.dtype.name), pack(folder)
-    # --- go on
+    # --- continue
     losses = np.concatenate([losses, fit(loaded, x, y, steps)])
     answer = {"losses": losses, "variables": values(loaded)}
     return {**answer, "files": packed} if files else answer
 
 
 def to_tflite(x, weights, files=False):
-    """Converts a model for TensorFlow Lite, and asks its interpreter."""
+    """Converts a model to TensorFlow Lite, and runs it in the interpreter."""
     # --- convert
     model = make_model(weights, len(x))
     with tempfile.TemporaryDirectory() as folder:
-        # TensorFlow 2.16 ends the process in `from_keras_model` of a Keras 3 model.
+        # With TensorFlow 2.16, `from_keras_model` crashes for a Keras 3 model.
         signature = [tf.TensorSpec(x.shape, x.dtype)]
         model.export(folder, verbose=False, input_signature=signature)
         converted = tf.lite.TFLiteConverter.from_saved_model(folder).convert()
-    # --- ask
+    # --- run
     answer = {"y": run_tflite(converted, x)}
     packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
     return {**answer, "files": packed} if files else answer

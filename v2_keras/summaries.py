@@ -14,18 +14,18 @@ __all__ = ["train"]
 
 
 class Curves(Losses):
-    """Writes loss and statistics of the weights at every step, under their old tags.
+    """Writes loss and weight statistics at every step, with TensorFlow 1's tags.
 
-    `keras.callbacks.TensorBoard` writes the losses of epochs, under tags of its own.
-    The metrics of the epoch are those of the training, also where it tests in between.
+    `keras.callbacks.TensorBoard` writes losses of epochs, with other tags. Tests
+    between steps do not change the training metrics of the epoch.
 
-    A second `fit` goes on at its step. Weights that are counts, as `Normalization` has
-    one, have no curve.
+    A second `fit` continues at the optimizer's step. Integer weights, such as the count
+    of `Normalization`, have no curve.
 
     Args:
-        directory: gets the directories `train` and `test`.
+        directory: the directories `train` and `test` are made in it.
         test: dataset of (x, y) to test with, before the step is taken.
-        test_every: how many steps from one test to the next.
+        test_every: number of steps from one test to the next.
     """
 
     def __init__(self, directory, test, test_every):
@@ -40,7 +40,7 @@ class Curves(Losses):
         )
 
     def on_train_batch_begin(self, batch, logs=None):
-        # `batch` is of the epoch
+        # `batch` counts within the epoch
         self.step = int(self.model.optimizer.iterations.numpy())
         self.before = self.floats()
         if self.step % self.test_every == 0:
@@ -52,12 +52,12 @@ class Curves(Losses):
         super().on_train_batch_begin(batch, logs)
 
     def floats(self):
-        """Copies of the weights, on their device: a step assigns to the weights."""
+        """Copies the weights on their device, because a step changes the weights."""
         values = [weight.value for weight in self.model.weights]
         return [tf.identity(value) for value in values if value.dtype.is_floating]
 
     def forget(self, metrics):
-        """Leaves the rows of the test out of what `fit` logs."""
+        """Sets the metrics back, so that `fit` does not log the test's rows."""
         self.model.reset_metrics()
         for part, value in metrics:
             part.assign(value)
@@ -74,14 +74,14 @@ class Curves(Losses):
         with writer.as_default(self.step):
             write_scalar("loss_1", loss)
             for i, weight in enumerate(self.before):
-                # A scope that was entered again had a number.
+                # In v1 a scope that was entered again got a number.
                 variable_summaries(weight, f"summaries_{i}" if i else "summaries")
 
 
 def train(x, y, kernel, steps, test_every, rate=0.125):
-    """Trains a linear model, with curves of training and testing, and statistics.
+    """Trains a linear model; writes training and test curves and statistics.
 
-    Arrays of float64 would be rounded to float32, datasets are not.
+    Keras rounds float64 arrays to float32, but not datasets.
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -94,7 +94,7 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         train, test = map(tf.data.Dataset.from_tensors, zip(x, y))
         curves = Curves(directory, test, test_every)
         batches = train.repeat(steps)
-        if steps:  # without a batch `fit` warns, and tests
+        if steps:  # without a batch `fit` warns, but tests
             model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
         # --- read
         return {

@@ -30,7 +30,7 @@ RATE = keras.optimizers.schedules.ExponentialDecay(0.125, 4, 0.5, staircase=True
 
 
 class Printer(Losses):
-    """A hook that prints: callbacks know the model, and so its optimizer's step.
+    """A callback that prints the step and the loss every few steps.
 
     Args:
         every: number of steps from one line to the next.
@@ -49,13 +49,13 @@ class Printer(Losses):
 
 
 def feed_loop(batches, start, steps, print_every=2):
-    """Fits a line by gradient descent, fed batch by batch, and prints as it goes."""
+    """Fits a line by gradient descent on fed batches, and prints the loss."""
     # --- build
     model = line(start, keras.optimizers.SGD(RATE))
     printer = Printer(print_every, io.StringIO())
     # --- run
     due = tf.data.Dataset.from_tensor_slices(batches).repeat().take(steps)
-    if steps:  # without a batch `fit` warns, and counts a step
+    if steps:  # without a batch `fit` warns, but counts a step
         model.fit(due, shuffle=False, verbose=0, callbacks=[printer])
     return {
         "losses": list(np.array(printer.losses, start[0].dtype)),
@@ -66,7 +66,7 @@ def feed_loop(batches, start, steps, print_every=2):
 
 
 def epoch_loop(data, start, epochs, batch_size=2):
-    """Fits a line to a dataset, epoch after epoch, until it ends."""
+    """Fits a line to a dataset for several epochs, until the dataset ends."""
     # --- build
     model = line(start, keras.optimizers.SGD(0.125))
     history = Losses()
@@ -78,14 +78,14 @@ def epoch_loop(data, start, epochs, batch_size=2):
 
 
 class Training:
-    """A line that is fitted by Adam, and its checkpoints: the newest is restored.
+    """A line that is fitted with Adam; it resumes from the newest checkpoint.
 
     Args:
-        start: [kernel, bias], the weights to begin with.
-        directory: where the checkpoints are.
-        save_every: number of steps from one to the next, or None.
-        max_to_keep: how many to keep.
-        pretrained: the kernel to begin with where there is no checkpoint, or None.
+        start: [kernel, bias], the initial weights.
+        directory: directory of the checkpoints.
+        save_every: number of steps from one checkpoint to the next, or None.
+        max_to_keep: number of checkpoints to keep.
+        pretrained: the initial kernel if there is no checkpoint, or None.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Training:
         self.history = Losses()
 
     def fit(self, batches, last_step, *callbacks):
-        """Trains up to a step, and goes on with the batch that is due."""
+        """Trains up to a step, beginning with the batch of the current step."""
         step = int(self.model.optimizer.iterations.numpy())
         due = tf.data.Dataset.from_tensor_slices(batches).repeat().skip(step)
         if step < last_step:
@@ -121,10 +121,10 @@ class Training:
 
 
 class Saver(keras.callbacks.Callback):
-    """Saves before the first step, whenever it is due, and after the last step.
+    """Saves before the first step, every few steps, and after the last step.
 
-    `ModelCheckpoint` keeps one file, or all; a manager keeps the newest. After an
-    exception it does not save: Keras leaves `fit` without `on_train_end`.
+    `ModelCheckpoint` keeps one file or all files; a manager keeps the newest. After an
+    exception this does not save, because Keras does not call `on_train_end`.
 
     Args:
         manager: `tf.train.CheckpointManager` that has a `checkpoint_interval`.
@@ -146,7 +146,7 @@ class Saver(keras.callbacks.Callback):
 
 
 class EveryFewSteps(Losses):
-    """Calls `act(number before the step, loss)` in the first step and every n-th.
+    """Calls `act(step number before, loss)` in the first step and every n-th step.
 
     Args:
         act: function of an int and a float.
@@ -173,9 +173,9 @@ def monitored_loop(
     save_every=4,
     summary_every=5,
 ):
-    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize.
+    """Trains with the usual hooks: stop, log, NaN check, checkpoints, summaries.
 
-    A hook is a callback, and the list of them is in the order of the hooks.
+    Each hook becomes a callback; the callbacks have the order of the hooks.
     """
     if (last_step is None) == (num_steps is None):
         raise ValueError("give either num_steps or last_step")
@@ -214,9 +214,9 @@ def monitored_loop(
 
 
 def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
-    """Trains in several runs, each of which goes on where the one before stopped.
+    """Trains in several runs; each resumes from the last checkpoint.
 
-    A checkpoint of a compiled model has the slots of its optimizer, and the step.
+    A checkpoint of a compiled model contains the optimizer's slots and the step.
     """
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
@@ -233,7 +233,7 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
 
 
 def warm_start(batches, start, pretrained, stops):
-    """Starts from a pretrained kernel, unless there is a checkpoint to go on from."""
+    """Starts from a pretrained kernel, or resumes if there is a checkpoint."""
     losses, seen = [], []
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:
@@ -248,7 +248,7 @@ def warm_start(batches, start, pretrained, stops):
 
 
 def nan_guard(batches, start, last_step, save_every=2, recover=False):
-    """Stops at the first loss that is NaN, with the last good weights on disk."""
+    """Stops at the first NaN loss; the last good weights are in a checkpoint."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         training = Training(start, directory, save_every)
@@ -270,15 +270,15 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
 
 
 class EarlyStopping(keras.callbacks.EarlyStopping):
-    """Takes no loss for the best that is NaN or infinite, even if it is the first.
+    """Early stopping that never keeps a NaN or infinite loss as the best.
 
-    `keras.callbacks.EarlyStopping` keeps the first loss as the best, whatever it is.
+    `keras.callbacks.EarlyStopping` keeps the first loss as the best, also if it is NaN.
 
     The arguments are those of `keras.callbacks.EarlyStopping`.
 
     Raises:
-        ValueError: from `fit`: no value was finite; or the mode is "auto", and what is
-            monitored is no loss.
+        ValueError: in `fit`: no value was finite; or the mode is "auto" but the
+            monitored metric is not a loss.
     """
 
     def on_train_begin(self, logs=None):
@@ -294,14 +294,15 @@ class EarlyStopping(keras.callbacks.EarlyStopping):
 
 
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
-    """Stops when the validation loss falls no more, and returns to the best weights.
+    """Stops early when the validation loss stops falling; restores the best weights.
 
-    An epoch is what lies between two evaluations, and patience a number of these. Keras
-    itself keeps the first loss as the best if it is NaN, and stops after two at least.
+    Here an epoch is the steps between two evaluations, and patience is a number of
+    epochs. Keras' own callback keeps a NaN first loss as the best, and needs at least
+    two epochs to stop.
 
     Raises:
-        ValueError: no validation loss is a finite number: no weights are the best; or
-            `last_step` is no multiple of `every`.
+        ValueError: no validation loss is finite, so there are no best weights; or
+            `last_step` is not a multiple of `every`.
     """
     if last_step % every:
         raise ValueError(f"last_step must be a multiple of {every}, not {last_step}")
@@ -316,7 +317,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         tf.data.Dataset.from_tensor_slices(batches).repeat(),
         epochs=last_step // every,
         steps_per_epoch=every,
-        # Arrays would be rounded to float32.
+        # Keras would round arrays to float32.
         validation_data=tf.data.Dataset.from_tensors(tuple(validation)),
         shuffle=False,
         verbose=0,
@@ -335,7 +336,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
 
 
 def supervised_loop(batches, start, stops):
-    """Trains in several runs, summarizing every step and saving in the end."""
+    """Trains in several runs, with summaries of every step and a final checkpoint."""
     losses = []
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:

@@ -18,17 +18,17 @@ __all__ = ["pretrain"]
 
 @keras.saving.register_keras_serializable("v2_keras")
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """BERT's rate as a schedule: it rises in a line, then joins a line down to zero.
+    """BERT's learning rate as a schedule: linear warm-up, then linear decay to zero.
 
     rate = learning_rate * step / warmup_steps, if step < warmup_steps
-    rate = learning_rate * (1 - min(step, decay_steps) / decay_steps), from then on
+    rate = learning_rate * (1 - min(step, decay_steps) / decay_steps), otherwise
 
     See `warmed_rate`.
 
     Args:
-        learning_rate: float, what the falling line begins with, at step 0.
-        decay_steps: int, where the falling line ends.
-        warmup_steps: int, where the rising line ends; 0 for none.
+        learning_rate: float, the value of the decay at step 0.
+        decay_steps: int, the step at which the rate is zero.
+        warmup_steps: int, the step at which the warm-up ends; 0 for no warm-up.
         dtype: name of the float dtype of the rate.
     """
 
@@ -48,10 +48,10 @@ class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
+    """Trains as BERT did: warm-up, decay, clipping, and a global step set by hand.
 
     Raises:
-        ValueError: the limit is 0, by which Keras clips nothing, or below.
+        ValueError: the limit is not positive; with 0 Keras does not clip.
     """
     refuse_no_limit(limit)
     # --- build

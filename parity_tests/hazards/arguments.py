@@ -1,4 +1,4 @@
-"""The arguments of a class of a page, which its config is to keep."""
+"""Checks that the config of a page's class keeps all its arguments."""
 
 import inspect
 
@@ -6,7 +6,7 @@ PAGES = "v2_eager", "v2_keras"
 
 
 def of(cls):
-    """{name: default} of the arguments of the pages' own `__init__`; {} of Keras'."""
+    """Returns {name: default} of the `__init__` of a page's class; {} for Keras'."""
     if cls.__init__.__module__.partition(".")[0] not in PAGES:
         return {}
     parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
@@ -15,7 +15,7 @@ def of(cls):
 
 
 def assert_kept(made, may_be_defaults=False):
-    """`from_config(get_config())` keeps each argument, of which none is the default."""
+    """Asserts that `from_config(get_config())` keeps all arguments, none a default."""
     cls, config = type(made), made.get_config()
     for name, default in of(cls).items():
         assert name in config, f"the config of {cls.__name__} has no {name}"

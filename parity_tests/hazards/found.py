@@ -1,4 +1,4 @@
-"""The classes that the right pages, the Keras pages and `numerics` define, by kind."""
+"""Lists the classes of the right pages, the Keras pages and `numerics`, by kind."""
 
 import functools
 import importlib
@@ -14,7 +14,7 @@ import v2_keras
 from v2_eager.numerics.metrics.base import Metric
 from v2_eager.numerics.optimizers.base import Optimizer
 
-KINDS = {  # the first that fits
+KINDS = {  # a class belongs to the first kind that matches
     "models": keras.Model,
     "metrics": keras.Metric,
     "layers": keras.Layer,
@@ -33,14 +33,14 @@ KINDS = {  # the first that fits
 
 
 def modules():
-    """All modules of the two packages, imported, in the order of their names."""
+    """Imports and yields all modules of the two packages, in order of their names."""
     for package in (v2_eager, v2_keras):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             yield importlib.import_module(found.name)
 
 
 def kind_of(cls):
-    """The name of a class's kind; "others" where none fits."""
+    """Returns the name of a class's kind; "others" if no kind matches."""
     return next(
         (kind for kind, base in KINDS.items() if issubclass(cls, base)), "others"
     )
@@ -48,10 +48,10 @@ def kind_of(cls):
 
 @functools.cache
 def classes():
-    """{kind: sorted list of "module.Class"}: those defined at the top of a module.
+    """Returns {kind: {"module.Class": class}} of the modules' top-level classes.
 
-    A class that is made by a call, as `ROWS_SUMMED` has them, counts where a name or a
-    dict of its module holds it.
+    A class that is made by a call, as in `ROWS_SUMMED`, counts if a name or a dict of
+    its module contains it.
     """
     found = {kind: {} for kind in (*KINDS, "others")}
     for module in modules():
@@ -64,5 +64,5 @@ def classes():
 
 
 def exists(name):
-    """Whether "module.Class" is one of the classes of any kind."""
+    """Returns whether "module.Class" is a class of any kind."""
     return any(name in by_name for by_name in classes().values())

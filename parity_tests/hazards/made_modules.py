@@ -1,4 +1,4 @@
-"""How the modules of the right pages are made and called: by proofs' cases, by hand."""
+"""Makes and calls the right pages' modules, from the proofs' cases or by hand."""
 
 import functools
 import importlib
@@ -19,13 +19,14 @@ FOLDER = tempfile.TemporaryDirectory()
 
 
 class Made(NamedTuple):
-    """A way to make an object and to ask it, in "float32" or "float64".
+    """Functions that make a module and call it, in "float32" or "float64".
 
     Attributes:
-        make: function of the dtype's name to a module whose variables may be missing.
-        call: function of the module and the dtype's name to a nest of tensors; makes
-            the missing variables, and changes moving statistics and weights.
-        narrow: function of nothing: whether a proof says that it computes in float32.
+        make: function from the dtype's name to a module, which may not be built yet.
+        call: function from the module and the dtype's name to a nest of tensors; it
+            makes missing variables, and changes moving statistics and weights.
+        narrow: function without arguments: whether a proof says that the module
+            computes in float32.
     """
 
     make: Any
@@ -33,29 +34,29 @@ class Made(NamedTuple):
     narrow: Any = None
 
     def ask(self, module, dtype="float32"):
-        """What the module answers: list of arrays, the same for the same variables."""
+        """Calls the module with a fixed seed; returns its outputs, a list of arrays."""
         tf.random.set_seed(SEED)
         return arrays(self.call(module, dtype))
 
 
 def tensors(outputs):
-    """The tensors of a nest, in order."""
+    """Returns the tensors of a nest, in order."""
     leaves = tf.nest.flatten(outputs, expand_composites=True)
     return [tf.convert_to_tensor(leaf) for leaf in leaves if tf.is_tensor(leaf)]
 
 
 def arrays(outputs):
-    """The tensors of a nest as arrays, in order."""
+    """Returns the tensors of a nest as arrays, in order."""
     return [tensor.numpy() for tensor in tensors(outputs)]
 
 
 def numbers(dtype, *shape):
-    """A tensor of numbers, always the same for a shape."""
+    """Returns a tensor of random numbers that are always the same for a shape."""
     return tf.constant(np.random.RandomState(SEED).normal(size=shape), dtype)
 
 
 def of(dtype, tree):
-    """`tree` with the floats of its arrays in this dtype."""
+    """Casts the float arrays of `tree` to this dtype."""
 
     def cast(_, array):
         floats = np.issubdtype(array.dtype, np.floating)
@@ -69,14 +70,14 @@ def of(dtype, tree):
 
 @functools.cache
 def case_of(topic, name, slug):
-    """The case of a topic's proof that has this name and slug."""
+    """Returns the case of a topic's proof with this name and slug."""
     cases = PROVIDER.load(topic).cases
     return next(c for c in cases if (c.name, c.slug) == (name, slug))
 
 
 @functools.cache
 def inputs_of(topic, name, slug):
-    """The arguments of a case, for three examples where it says how many."""
+    """Returns the arguments of a case, with three examples if the size is free."""
     case = case_of(topic, name, slug)
     sizes, fixed = case.bindings()[0], structure.arrays(case.args)
     if not fixed:
@@ -85,7 +86,7 @@ def inputs_of(topic, name, slug):
 
 
 def page(topic, factory, slug):
-    """What a page's factory makes, called as in the case of a layer."""
+    """Makes an object with a page's factory, and calls it as a layer's case does."""
 
     def make(dtype):
         made = getattr(importlib.import_module(f"v2_eager.{topic}"), factory)
@@ -100,7 +101,7 @@ def page(topic, factory, slug):
 
 
 def argument(topic, name, slug, index, dtype):
-    """An argument of the case of a program, such as the weights that it starts at."""
+    """Returns an argument of a program's case, such as the initial weights."""
     return of(dtype, case_of(topic, name, slug).args[index])
 
 
@@ -108,7 +109,7 @@ def argument(topic, name, slug, index, dtype):
 
 
 def cell(kind, *args, depth=3, inputs=None, **kwargs):
-    """A cell, called once with a state of zeros; `kind` is its name in a library."""
+    """Makes a cell by the name `kind`, and calls it once with a state of zeros."""
 
     def make(_):
         return getattr(rnn, kind)(*args, **kwargs)
@@ -117,7 +118,7 @@ def cell(kind, *args, depth=3, inputs=None, **kwargs):
 
 
 def step_of(depth=3, inputs=None):
-    """The `call` of cells."""
+    """Returns the `call` function for cells."""
 
     def call(module, dtype):
         module.build(depth, tf.as_dtype(dtype))
@@ -129,7 +130,7 @@ def step_of(depth=3, inputs=None):
 
 
 def wrapper(kind, *args, inner="GRUCell", size=3, **kwargs):
-    """A cell around a cell, whose name has a scope of its own."""
+    """Makes a cell that wraps another cell, which has its own scope."""
 
     def make(_):
         return getattr(rnn, kind)(getattr(rnn, inner)(size, name="in"), *args, **kwargs)
@@ -138,14 +139,14 @@ def wrapper(kind, *args, inner="GRUCell", size=3, **kwargs):
 
 
 def layer(kind, shape, *options):
-    """A layer, called with numbers; `kind` is a function of nothing to it."""
+    """Makes a layer by calling `kind`, and calls the layer with random numbers."""
     return Made(
         lambda _: kind(), lambda module, dtype: module(numbers(dtype, *shape), *options)
     )
 
 
 class Trained(tf.Module):
-    """Two weights and what trains or follows them."""
+    """Two weights, and an object that trains or follows them."""
 
     def __init__(self, follower, dtype):
         super().__init__()
@@ -159,7 +160,7 @@ class Trained(tf.Module):
 
 
 def optimizer(make):
-    """What has `minimize`, and two steps of it."""
+    """Makes an object with `minimize`, and takes two steps."""
 
     def call(module, _):
         weights = [module.w, module.table]
@@ -181,7 +182,7 @@ def moving_average():
 
 
 def step(make):
-    """A step of a page, which is called with a loss: `make` takes the weights."""
+    """Makes a page's step from the weights, and calls it with a loss."""
 
     def made(dtype):
         module = Trained(None, dtype)
@@ -192,7 +193,7 @@ def step(make):
 
 
 def scale(make):
-    """The manager of a loss scale, after a step that is not finite."""
+    """Makes a loss scale manager, and updates it after a step that is not finite."""
 
     def call(module, _):
         module.update(tf.constant(False))
@@ -202,7 +203,7 @@ def scale(make):
 
 
 def head(make, labels):
-    """A head of a canned estimator, after a batch."""
+    """Makes a head of a canned estimator, and updates it with a batch."""
 
     def call(module, _):
         logits = numbers("float32", 4, module.logits_dimension)
@@ -233,7 +234,7 @@ def estimator():
 
 
 def features_of(make):
-    """A model of canned estimators, in training."""
+    """Makes a model of canned estimators, and calls it in training mode."""
 
     def call(module, _):
         return module({"x": numbers("float32", 4, 3)}, training=True)
@@ -242,7 +243,7 @@ def features_of(make):
 
 
 def line(topic, *, x=(4, 2)):
-    """A page's line, which has kernel and bias, and a loss or an answer."""
+    """Makes a page's `Line` with kernel and bias, and computes its loss or output."""
 
     def make(dtype):
         kernel, bias = np.ones([2, 1], dtype), np.zeros([1], dtype)
@@ -264,7 +265,7 @@ def line(topic, *, x=(4, 2)):
 
 
 def made(path, arguments, call):
-    """An object of a page's class: `arguments` is a function of the dtype's name."""
+    """Makes an object of a page's class from `arguments`, a function of the dtype."""
 
     def make(dtype):
         module, _, name = path.rpartition(".")
@@ -275,7 +276,7 @@ def made(path, arguments, call):
 
 
 def vocabulary_file():
-    """The path of a file of three words."""
+    """Writes a file of three words, and returns its path."""
     path = os.path.join(FOLDER.name, "words.txt")
     with open(path, "w") as file:
         file.write("the\ncat\nsat\n")

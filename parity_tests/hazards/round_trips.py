@@ -1,7 +1,7 @@
-"""A layer or a model under test, called, trained, saved and loaded in several ways.
+"""Calls, trains, saves and loads a layer or model under test in several ways.
 
-A class is called in one of the ways of `WAYS`, whose name the config of a model has;
-as "cell", by `keras.layers.RNN`; or "masked", on the outputs of an `Embedding`.
+A class is called in one of the ways of `WAYS`, and a model's config contains the way's
+name; or as "cell", in a `keras.layers.RNN`; or "masked", on an `Embedding`'s outputs.
 """
 
 import contextlib
@@ -22,12 +22,12 @@ def is_float(array):
 
 
 def name_of(array):
-    """The name of an array's dtype; "string" for texts."""
+    """Returns the name of an array's dtype; "string" for texts."""
     return tf.as_dtype(array.dtype).name
 
 
 def cast(arrays, dtype):
-    """The arrays, those of floats in a dtype."""
+    """Casts the float arrays to a dtype, and leaves the others."""
     return [a.astype(dtype) if is_float(a) else a for a in arrays]
 
 
@@ -40,12 +40,12 @@ def together(layer, inputs):
 
 
 def by_name(layer, inputs):
-    """Of a model whose inputs are a dict: `lengths` and `x`."""
+    """Calls a model with a dict of inputs: `x` and `lengths`."""
     return layer(dict(zip(("x", "lengths"), inputs, strict=True)))
 
 
 def after_another(layer, inputs):
-    """Of a layer with a weight of another one, which reads the inputs first."""
+    """Calls a layer that shares another layer's weight, after that layer."""
     return layer(layer.tied_to(*inputs))
 
 
@@ -53,7 +53,7 @@ WAYS = {w.__name__: w for w in (apart, together, by_name, after_another)}
 
 
 def joined(tensors):
-    """Tensors in any structure, flattened and joined: [rows, …], without scalars."""
+    """Flattens and concatenates a structure of tensors to [rows, …]; drops scalars."""
     found = [y for y in keras.tree.flatten(tensors) if y.shape.rank]
     rows = tf.shape(found[0])[0]
     return tf.concat(
@@ -109,7 +109,7 @@ class Within(keras.layers.Layer):
 
 @register
 class Nest(keras.Model):
-    """Two layers deep, without `build`: a model, `Within`, the layer under test."""
+    """A model without `build` that contains the layer under test two levels deep."""
 
     def __init__(self, within, **options):
         super().__init__(**options)
@@ -130,7 +130,7 @@ class Nest(keras.Model):
 
 
 def surrounded(layer, way, dtype):
-    """(a layer, a key of `WAYS`, a layer before it or None) that models can call."""
+    """Returns (layer, key of `WAYS`, layer before it or None) for use in models."""
     if way == "cell":
         return (
             keras.layers.RNN(layer, return_sequences=True, dtype=dtype),
@@ -147,7 +147,7 @@ def surrounded(layer, way, dtype):
 
 
 def functional(layer, way, inputs, dtype="float32"):
-    """A functional model: the layer under test, and a dense one of what it returns."""
+    """Makes a functional model: the layer under test, then a dense layer."""
     symbols = [
         keras.Input(a.shape[1:], dtype=dtype if is_float(a) else name_of(a))
         for a in inputs
@@ -159,7 +159,7 @@ def functional(layer, way, inputs, dtype="float32"):
 
 
 def nested(layer, way, inputs, dtype="float32"):
-    """A `Nest` around the layer under test, called once."""
+    """Makes a `Nest` around the layer under test, and calls it once."""
     layer, way, first = surrounded(layer, way, dtype)
     model = Nest(Within(layer, way, first, dtype=dtype), dtype=dtype)
     model([tf.constant(a) for a in cast(inputs, dtype)])
@@ -167,7 +167,7 @@ def nested(layer, way, inputs, dtype="float32"):
 
 
 def fill(model):
-    """Gives all weights of floats values that differ, and are above 0."""
+    """Assigns distinct positive values to all float weights."""
     draw = np.random.default_rng(5)
     for weight in model.weights:
         if is_float(weight):
@@ -176,22 +176,22 @@ def fill(model):
 
 
 def trained(model, inputs, steps=1):
-    """Takes steps of SGD with a momentum, eagerly; compiles first if it is needed."""
+    """Takes eager SGD steps with momentum; compiles the model first if needed."""
     if not model.compiled:
         optimizer = keras.optimizers.SGD(0.125, momentum=0.5)
         model.compile(optimizer, "mse", run_eagerly=True)
     targets = np.linspace(-1, 1, 2 * len(inputs[0])).reshape(-1, 2).astype("f")
     for _ in range(steps):
-        tf.random.set_seed(7)  # as dropout and samplers draw by it
+        tf.random.set_seed(7)  # dropout and samplers draw with it
         model.train_on_batch([tf.constant(a) for a in inputs], targets)
     return model
 
 
 def descended(model, inputs):
-    """Takes a step by a tape, of the outputs and the added losses, in their dtype.
+    """Takes a step with a tape on outputs plus added losses, in their dtype.
 
-    `fit` casts what a loss of `compile` gives to the default dtype, and cannot add the
-    losses of a layer in another one.
+    `fit` casts a loss of `compile` to the default dtype, and cannot add a layer's
+    losses of another dtype.
     """
     with tf.GradientTape() as tape:
         found = model([tf.constant(a) for a in inputs], training=True)
@@ -202,26 +202,26 @@ def descended(model, inputs):
 
 
 def outputs(model, inputs, training=False):
-    """The outputs in inference, as arrays."""
+    """Returns the model's outputs as arrays."""
     tf.random.set_seed(7)
     found = model([tf.constant(a) for a in inputs], training=training)
     return [y.numpy() for y in tf.nest.flatten(found)]
 
 
 def values(model):
-    """All weights as arrays."""
+    """Returns all weights as arrays."""
     return [np.array(weight) for weight in model.weights]
 
 
 def assert_same(found, expected):
-    """Two lists of arrays are equal bit for bit."""
+    """Asserts that two lists of arrays are equal bit for bit."""
     assert len(found) == len(expected), f"{len(found)} arrays, {len(expected)} expected"
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b, strict=True)
 
 
 def assert_near(found, expected, most=2**-20):
-    """Two lists of arrays differ by `most` of an array's largest value: by rounding."""
+    """Asserts that arrays differ at most by `most` of their largest value."""
     assert len(found) == len(expected), f"{len(found)} arrays, {len(expected)} expected"
     for a, b in zip(found, expected, strict=True):
         a, b = (np.asarray(x, np.float64) for x in (a, b))
@@ -231,18 +231,18 @@ def assert_near(found, expected, most=2**-20):
 
 
 def saved_and_loaded(model):
-    """The model from a `.keras` file, without `custom_objects`."""
+    """Saves a model to a `.keras` file, and loads it without `custom_objects`."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
         model.save(path)
         loaded = keras.saving.load_model(path)
     if model.compiled:
-        loaded.run_eagerly = model.run_eagerly  # which no file has
+        loaded.run_eagerly = model.run_eagerly  # files do not contain this
     return loaded
 
 
 def by_weights_file(model, fresh):
-    """A fresh model with the weights of another one, by a `.weights.h5` file."""
+    """Copies a model's weights to a fresh model with a `.weights.h5` file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
         model.save_weights(path)
@@ -251,7 +251,7 @@ def by_weights_file(model, fresh):
 
 
 def by_checkpoint(model, fresh):
-    """A fresh model with the weights of another one, by `tf.train.Checkpoint`."""
+    """Copies a model's weights to a fresh model with `tf.train.Checkpoint`."""
     with tempfile.TemporaryDirectory() as folder:
         path = tf.train.Checkpoint(model=model).write(os.path.join(folder, "model"))
         status = tf.train.Checkpoint(model=fresh).read(path)
@@ -260,7 +260,7 @@ def by_checkpoint(model, fresh):
 
 
 def served(model, inputs):
-    """The outputs of an exported model, as a server has them."""
+    """Exports a model, and returns its outputs as a server computes them."""
     with tempfile.TemporaryDirectory() as folder:
         model.export(folder, verbose=False)
         loaded = tf.saved_model.load(folder)
@@ -270,7 +270,7 @@ def served(model, inputs):
 
 @contextlib.contextmanager
 def floatx(dtype):
-    """Sets the default dtype of Keras for a while."""
+    """Sets Keras' default dtype inside a `with` block."""
     before = keras.config.floatx()
     keras.config.set_floatx(dtype)
     try:

@@ -19,7 +19,7 @@ from v2_keras import averages, basics, estimators, summaries, training_loops
 X = np.random.RandomState(0).normal(size=[4, 2]).astype("f")
 Y = np.stack([X[:, 0] > 0, X[:, 1] > 0], axis=1).astype("f")
 RATE = 0.125
-LATER = 1000  # a step or an epoch that no test comes to
+LATER = 1000  # a step or an epoch that no test reaches
 ROWS = tf.data.Dataset.from_tensor_slices((X, Y)).batch(2)
 BATCH = tf.data.Dataset.from_tensors((X[:2], Y[:2]))
 
@@ -37,7 +37,7 @@ def schedule(model, folder):
     return Schedule([keras.Variable(0.0, trainable=False)], [[1.0]] * 9)
 
 
-# (name of the class, function of a model and a folder that makes one).
+# (name of the class, function from a model and a folder to a callback).
 CASES = [
     (
         "v2_eager.keras_losses.Schedule",
@@ -119,7 +119,7 @@ CASES = [
     ),
 ]
 ALLOWED = {}
-ADDED = {  # what is in the logs of an epoch because it is their job
+ADDED = {  # entries that these callbacks add to an epoch's logs on purpose
     "v2_eager.keras_losses.Scores": {"val_f1"},
     "v2_eager.keras_training.callbacks.Validation": {
         "val_loss",
@@ -127,7 +127,7 @@ ADDED = {  # what is in the logs of an epoch because it is their job
         "val_batch_loss",
     },
 }
-EVERY_STEP = {  # they need the end of each step: several in one call are refused
+EVERY_STEP = {  # they need each step's end, and raise for steps_per_execution > 1
     "v2_eager.keras_recipes.own.WarmUp",
     "v2_keras.averages.Averages",
     "v2_keras.basics.Losses",
@@ -137,7 +137,7 @@ EVERY_STEP = {  # they need the end of each step: several in one call are refuse
     "v2_keras.training_loops.EveryFewSteps",
     "v2_keras.training_loops.Printer",
 }
-RECORDS = {  # {name of the class: list of what it records, as much in each `fit`}
+RECORDS = {  # {class name: its records, a list that grows equally in each `fit`}
     "v2_eager.keras_recipes.own.Confusion": lambda one: one.counts,
     "v2_eager.keras_training.callbacks.BatchLog": lambda one: one.losses,
     "v2_eager.keras_training.callbacks.EventLog": lambda one: one.events,
@@ -150,7 +150,7 @@ RECORDS = {  # {name of the class: list of what it records, as much in each `fit
 
 
 class Recorder(keras.callbacks.Callback):
-    """Copies all logs that it sees."""
+    """Copies all logs that it gets."""
 
     def __init__(self):
         super().__init__()
@@ -163,7 +163,7 @@ class Recorder(keras.callbacks.Callback):
 
 
 class Raiser(keras.callbacks.Callback):
-    """Raises at the second batch."""
+    """Raises an error in the second batch."""
 
     def __init__(self, when):
         super().__init__()
@@ -191,7 +191,7 @@ def model_of(steps_per_execution=1):
 
 
 def fit(model, *ours, epochs=2):
-    """(logs before and after ours in the list, history, weights and step)."""
+    """Fits; returns (logs before our callbacks, logs after, history, variables)."""
     before, after = Recorder(), Recorder()
     stopping = keras.callbacks.EarlyStopping("loss", patience=0)
     history = model.fit(
@@ -208,14 +208,14 @@ def fit(model, *ours, epochs=2):
 
 @functools.cache
 def alone(steps_per_execution, fits):
-    """What `fit` returns without one of ours, of each of several fits of a model."""
+    """Returns the results of several fits of one model without our callbacks."""
     model = model_of(steps_per_execution)
     return [fit(model) for _ in range(fits)]
 
 
 @functools.cache
 def interrupted(when):
-    """What two fits return after one that was interrupted, without one of ours."""
+    """Returns the results of two fits after an interrupted fit, without ours."""
     model = model_of()
     with contextlib.suppress(KeyError):
         fit(model, Raiser(when))
@@ -229,7 +229,7 @@ class CallbacksTest(unittest.TestCase):
         self.folder = folder.name
 
     def assert_same(self, found, expected, added=()):
-        """Compares what two calls of `fit` returned, but for what ours may log."""
+        """Compares the results of two calls of `fit`, except logs that ours may add."""
         for seen, wanted in zip(found[:3], expected[:3], strict=True):
             self.assertEqual(without(seen, added), without(wanted, added))
         for one, other in zip(found[3], expected[3], strict=True):
@@ -265,7 +265,7 @@ class CallbacksTest(unittest.TestCase):
     @parameterized.expand(CASES)
     @pytest.mark.slow
     def test_an_exception_of_another_leaves_nothing_changed(self, name, make):
-        # Between the calls that begin and end a step.
+        # The error comes between the calls that begin and end a step.
         self.interrupt(name, make, "on_train_batch_begin", True)
 
     @parameterized.expand(CASES)
@@ -285,12 +285,12 @@ class CallbacksTest(unittest.TestCase):
 
 
 def class_of(name):
-    """The name of the class, without a slug."""
+    """Returns the name of the class, without the slug."""
     return name.partition(" ")[0]
 
 
 def without(logs, added):
-    """A dict of logs, or the dicts of a list, without some names."""
+    """Removes some names from a dict of logs, or from each dict of a list."""
     if isinstance(logs, list):
         return [without(one, added) for one in logs]
     return {key: value for key, value in logs.items() if key not in added}

@@ -40,7 +40,7 @@ class ConstraintsTest(unittest.TestCase):
             one.train_on_batch(X.astype(dtype), Y.astype(dtype))
             kernel = one.layers[0].kernel
             self.assertEqual(kernel.dtype, dtype)
-            # The first row goes far down, and the last one far up.
+            # The step moves the first row far down, and the last row far up.
             self.assertEqual([kernel.numpy()[0], kernel.numpy()[2]], [-0.5, 0.25])
         round_trips.assert_same(round_trips.values(loaded), round_trips.values(model))
 

@@ -36,7 +36,7 @@ CHANGES = "Mixed", "Reordered", "Batches shuffled"
 
 
 def epoch(batches):
-    """The rows of an epoch, as `fit` asks for them."""
+    """Returns the rows of an epoch, read in the way of `fit`."""
     batches.on_epoch_begin()
     rows = [batches[i] for i in range(len(batches))]
     batches.on_epoch_end()
@@ -44,7 +44,7 @@ def epoch(batches):
 
 
 def trained(batches, epochs=2):
-    """(the logs of each epoch, the weights) of a model that is fitted."""
+    """Fits a model; returns (the logs of each epoch, the weights)."""
     model = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
     round_trips.fill(model)
     model.compile("sgd", "mse", run_eagerly=True)
@@ -70,7 +70,7 @@ class DatasetsTest(unittest.TestCase):
         first, second = epoch(batches), epoch(batches)
         equal = all(map(np.array_equal, first, second))
         self.assertEqual(equal, not name.endswith(CHANGES))
-        if not name.endswith("Mixed"):  # each row once
+        if not name.endswith("Mixed"):  # each row occurs once
             for rows in (first, second):
                 self.assertCountEqual(np.concatenate(rows[1::2]).ravel(), Y.ravel())
 

@@ -1,8 +1,8 @@
 """Every class of the pages is in a table of hazards, or on an allow-list with a reason.
 
-A module `test_<kind>` of this package has `CASES`, a list of (name of the class, what
-its tests take …), and `ALLOWED`, {name of the class: why no hazard applies}. The names
-are those of `found`: "v2_eager.keras_optimizers.Nadam". A class may have several cases.
+A module `test_<kind>` of this package has `CASES`, a list of (class name, arguments of
+the tests …), and `ALLOWED`, {class name: reason why no hazard applies}. The names are
+those of `found`: "v2_eager.keras_optimizers.Nadam". A class may have several cases.
 """
 
 import importlib

@@ -43,7 +43,7 @@ def encoder(**kept):
 
 
 CASES = [
-    # The class, how it is made, the way it is called, the inputs.
+    # The class, a function that makes it, the way to call it, the inputs.
     (
         "v2_eager.keras_files.Scale",
         lambda **kept: keras_files.Scale(0.5, **kept),
@@ -222,7 +222,7 @@ CASES = [
             cell(keras.layers.LSTM, **kept), "reader", 0.5, True, **kept
         ),
         "apart",
-        [floats(5, 5, 4)],  # time comes first; as many steps as rows
+        [floats(5, 5, 4)],  # time-major; equal numbers of steps and rows
     ),
     (
         "v2_keras.rnn.Reader with lengths",
@@ -263,7 +263,7 @@ REFUSE_FLOATS = {
 
 
 def functional(make, way, inputs, dtype="float32"):
-    """A functional model of a fresh layer, whose weights are always the same."""
+    """Makes a functional model of a fresh layer, with fixed weights."""
     made = round_trips.functional(make(dtype=dtype), way, inputs, dtype)
     return round_trips.fill(made)
 

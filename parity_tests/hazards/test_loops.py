@@ -1,8 +1,8 @@
-"""Loops that write checkpoints, left early: what is on disk is what TensorFlow 1 left.
+"""Loops that are left early have written the same checkpoints as TensorFlow 1.
 
-`CASES` has a row for each public function of a page that has a checkpoint manager or
-`ModelCheckpoint`; a test finds them in the sources. Such a function is interrupted by
-an exception in a step. What a caller can leave by `break` is compared with a
+`CASES` has a row for each public function of a page with a checkpoint manager or
+`ModelCheckpoint`; a test finds these functions in the sources. An exception in a step
+interrupts them. A loop that a caller can leave by `break` is compared with a
 `MonitoredTrainingSession` of `compat.v1`.
 """
 
@@ -44,8 +44,8 @@ RECIPE = {
 }
 LOOPS = "v2_eager.training_loops."
 KERAS = "v2_keras.training_loops."
-# (name of the function, its arguments, in which of all its steps it is interrupted,
-# the steps on disk).
+# (name of the function, its arguments, number of the interrupted step, the checkpoints'
+# steps on disk).
 CASES = [
     ("v2_eager.checkpoints.stop_and_resume", [ROWS, TARGETS, WEIGHTS, 2, 3], 4, [2]),
     ("v2_eager.estimators.run_main", [["--train_steps=5"], DATA, DATA], 4, [0]),
@@ -97,7 +97,7 @@ SAVERS = {"CheckpointManager", "ModelCheckpoint"}
 
 
 def names(node):
-    """The names in some code, and of its attributes those of `SAVERS`."""
+    """Returns the names in some code, and the attributes that are in `SAVERS`."""
     parts = list(ast.walk(node))
     attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
     return {part.id for part in parts if isinstance(part, ast.Name)} | (
@@ -106,7 +106,7 @@ def names(node):
 
 
 def loops_of(module):
-    """The public functions of a page that reach a manager of checkpoints."""
+    """Returns a page's public functions that use a checkpoint manager."""
     tree = ast.parse(inspect.getsource(module))
     defined = {
         node.name: names(node)
@@ -121,7 +121,7 @@ def loops_of(module):
 
 
 def on_disk(folder):
-    """The numbers of the checkpoints, or the names of other files."""
+    """Returns the step numbers of the checkpoints, or the names of other files."""
     files = [path for path in pathlib.Path(folder).iterdir() if path.is_file()]
     indices = [path.stem for path in files if path.suffix == ".index"]
     if indices:
@@ -135,7 +135,7 @@ class Stop(Exception):
 
 @contextlib.contextmanager
 def interrupted(step):
-    """Raises `Stop` in the step of this number, the first one being 1."""
+    """Raises `Stop` in the step with this number, counted from 1."""
     taken, of_module, of_keras = [], Optimizer.apply_gradients, keras.Optimizer.apply
 
     def count(take, *args, **kwargs):
@@ -189,7 +189,7 @@ class FunctionsTest(unittest.TestCase):
 
 
 def leave(way):
-    """What the caller of a loop does in its last step."""
+    """Raises an exception, or does nothing, in the last step of a caller's loop."""
     if way == "an exception":
         raise Stop
     if way == "the data end":

@@ -81,7 +81,7 @@ class LossesTest(unittest.TestCase):
         np.testing.assert_array_equal(each, one_by_one * WEIGHTS)
         mean = cls()(labels, OUTPUTS, WEIGHTS).numpy()
         round_trips.assert_near([mean], [each.sum() / 4])
-        scale = 2 if name.endswith("SquaredError") else 1  # of a row it is the sum, too
+        scale = 2 if name.endswith("SquaredError") else 1  # it also sums over a row
         round_trips.assert_near([total], [scale * each.sum()])
 
     @parameterized.expand(CASES)

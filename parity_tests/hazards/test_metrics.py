@@ -20,7 +20,7 @@ WEIGHTS = np.float32([0.5, 2, 0, 1])
 SCALAR = np.float32(0.75)
 
 CASES = [
-    # The class, how it is made, two updates: labels and outputs, or values.
+    # The class, a function that makes it, two updates: labels and outputs, or values.
     (
         "v2_eager.keras_losses.MacroF1",
         lambda **o: keras_losses.MacroF1(3, **o),
@@ -59,7 +59,7 @@ OF_VALUES = "Last", "MeanTensor"
 
 @round_trips.register
 class Watched(keras.layers.Layer):
-    """Updates a metric by its inputs, or by their mean, in training."""
+    """A layer that updates a metric in training with its inputs or their mean."""
 
     def __init__(self, metric, of_mean, **options):
         super().__init__(**options)
@@ -83,14 +83,14 @@ class Watched(keras.layers.Layer):
 
 @round_trips.register
 class Numbers(keras.layers.Layer):
-    """The numbers of the classes that are likeliest: an output with no gradient."""
+    """Outputs the ids of the most probable classes, which pass no gradient."""
 
     def call(self, x):
         return tf.cast(tf.argmax(x, -1), x.dtype) + 0 * x[:, 0]
 
 
 def model_with(name, metric):
-    """(a compiled model with a metric, its targets)."""
+    """Returns (a compiled model with a metric, its targets)."""
     layers = [keras.Input([3]), keras.layers.Dense(3)]
     if name.endswith(OF_VALUES):
         layers.append(Watched(metric, name.endswith("Last")))

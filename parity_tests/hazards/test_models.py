@@ -18,7 +18,7 @@ LENGTHS = np.int32([5, 1, 3])
 
 
 def stack(dtype):
-    """Layers of a Sequential model; the first has a penalty."""
+    """Makes the layers of a Sequential model; the first has a penalty."""
     penalty = keras.regularizers.L2(0.125)
     return [
         keras.Input([4], dtype=dtype),
@@ -49,7 +49,7 @@ def adversarial(dtype):
 
 
 CASES = [
-    # The class, how it is made in a dtype, the size of its outputs if it is fitted.
+    # The class, a function from a dtype to it, the size of its outputs if it is fitted.
     ("v2_eager.keras_files.Network", lambda dtype: keras_files.Network(dtype=dtype), 3),
     ("v2_eager.keras_functions.WeighsByInputs", weighs, 2),
     ("v2_eager.keras_inputs.Adversarial", adversarial, 2),
@@ -85,7 +85,7 @@ ALLOWED = {}
 
 
 def inputs_of(name, dtype="float32"):
-    """What the model takes, as tensors."""
+    """Returns the model's inputs as tensors."""
     if name == "v2_keras.rnn.Classifier":
         x, lengths = round_trips.cast([STEPS, LENGTHS], dtype)
         return {"x": tf.constant(x), "lengths": tf.constant(lengths)}
@@ -93,14 +93,14 @@ def inputs_of(name, dtype="float32"):
 
 
 def made(name, make, dtype="float32"):
-    """A model that was called once, whose weights are always the same."""
+    """Makes a model with fixed weights, and calls it once."""
     model = make(dtype)
     model(inputs_of(name, dtype))
     return round_trips.fill(model)
 
 
 def arrays_of(name, dtype="float32"):
-    """(the inputs as a list of arrays, the way in which `round_trips` calls it)."""
+    """Returns (inputs as a list of arrays, the way in which `round_trips` calls it)."""
     recurrent = name == "v2_keras.rnn.Classifier"
     arrays = [STEPS, LENGTHS] if recurrent else [ROWS]
     return round_trips.cast(arrays, dtype), "by_name" if recurrent else "apart"

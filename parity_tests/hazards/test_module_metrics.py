@@ -1,4 +1,4 @@
-"""Metrics of `numerics`: restored in the middle of a stream, asked twice, reset."""
+"""Metrics of `numerics`: restored within a stream of batches, read twice, reset."""
 
 import os
 import tempfile
@@ -41,12 +41,12 @@ def vectors():
 
 
 def stream(*makers):
-    """Three batches of what a metric takes."""
+    """Makes three batches of a metric's arguments."""
     return [tuple(make() for make in makers) for _ in range(3)]
 
 
 def case(name, makers, *args, **kwargs):
-    """A metric of `numerics`, by its full name from `metrics.` on, and its batches."""
+    """Makes a case of a metric, by its name after `numerics.metrics.`, with batches."""
     kind = getattr(metrics, name.rpartition(".")[2])
     make = lambda: kind(*args, **kwargs)  # noqa: E731
     return f"v2_eager.numerics.metrics.{name}", make, stream(*makers)
@@ -101,7 +101,7 @@ FLOAT32 = {
 
 
 def feed(metric, batch, dtype="float32"):
-    """Adds a batch; floats are of the given dtype."""
+    """Updates a metric with a batch; floats are cast to the given dtype."""
     tensors = [tf.constant(a, dtype if a.dtype == "f" else a.dtype) for a in batch]
     metric.update_state(*tensors)
 
@@ -127,7 +127,7 @@ class MetricsTest(unittest.TestCase):
             restore.save(names, restore.named(metric))
             feed(metric, batches[1])
             expected = state(metric)
-            # --- by objects, over what it has
+            # --- by objects, over existing values
             feed(fresh, batches[2])
             status = tf.train.Checkpoint(metric=fresh).read(objects)
             status.assert_consumed().assert_existing_objects_matched()
@@ -174,5 +174,5 @@ class MetricsTest(unittest.TestCase):
             update(*map(tf.constant, batch))
             feed(plain, batch)
         self.assertEqual(update.experimental_get_tracing_count(), 1)
-        # The kernels of a function add in another order.
+        # In a function, the kernels add in another order.
         assert_near(state(metric), state(plain))

@@ -19,7 +19,7 @@ DESCENT = f"{NUMERICS}gradient_descent.GradientDescent"
 
 
 def counter():
-    """A global step that counts nothing: what AdagradDA holds beside its slots."""
+    """Makes a global step that stays 0; AdagradDA needs one besides its slots."""
     return tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
 
 
@@ -64,16 +64,16 @@ ALLOWED = {
     f"{NUMERICS}base.Optimizer": "abstract: it has no kernel, and each class above is "
     "one of its subclasses",
 }
-DECAYS_ALL_ROWS = {  # looked up or not, as BERT's own optimizer
+DECAYS_ALL_ROWS = {  # also rows that are not looked up, as BERT's own optimizer
     "v2_eager.optimizers.AdamWeightDecay",
     "v2_eager.training_recipes.BertAdam",
 }
-MOVES_ALL_ROWS = {  # of an earlier step, as 1.15.5's Adam
+MOVES_ALL_ROWS = {  # also rows of earlier steps, as 1.15.5's Adam
     f"{NUMERICS}adam.Adam",
     f"{NUMERICS}weight_decay.AdamW",
     *DECAYS_ALL_ROWS,
 }
-BY_ROWS = {  # another optimizer, whose dense step its sparse step is
+BY_ROWS = {  # its sparse step is the dense step of this other optimizer
     f"{NUMERICS}lars.LARS": lambda: optimizers.Momentum(RATE, 0.5),
 }
 WITHOUT_SLOTS = {
@@ -81,7 +81,7 @@ WITHOUT_SLOTS = {
     f"{NUMERICS}penalized.ProximalGradientDescent",
 }
 
-IDS = [2, 0, 2]  # row 2 comes twice, rows 1 and 3 do not come
+IDS = [2, 0, 2]  # row 2 occurs twice, rows 1 and 3 do not occur
 RANDOM = np.random.RandomState(0)
 TABLE, KERNEL = RANDOM.normal(size=[4, 2]), RANDOM.normal(size=[2, 3])
 ROWS, SLOPE = RANDOM.normal(size=[3, 2]), RANDOM.normal(size=[2, 3])
@@ -97,7 +97,7 @@ def made(name):
 
 
 class Model(tf.Module):
-    """A table with a sparse gradient, a kernel with a dense one, and one with none."""
+    """A table with a sparse gradient, a kernel with a dense one, a kernel without."""
 
     def __init__(self, dtype="float32", start=1.0):
         super().__init__()
@@ -107,7 +107,7 @@ class Model(tf.Module):
         self.trained = [self.table, self.kernel, self.frozen]
 
     def pairs(self, scale=1.0, copies=1):
-        """[(gradient, variable)]; the rows so many times, the kernel's so much more."""
+        """Returns [(gradient, variable)]; rows are repeated, the slope multiplied."""
         dtype = self.table.dtype
         rows = tf.constant(np.tile(scale * ROWS, [copies, 1]), dtype)
         rows = tf.IndexedSlices(rows, tf.constant(IDS * copies), tf.constant([4, 2]))
@@ -132,7 +132,7 @@ def after_one_step(name, dtype="float32", make=made):
 
 
 class SavedTest(unittest.TestCase):
-    """Saved, restored into fresh objects, and trained on."""
+    """Optimizers are saved, restored into fresh objects, and continue training."""
 
     @parameterized.expand(CASES)
     def test_by_a_checkpoint_it_goes_on_as_if_never_saved(self, name, _):
@@ -249,7 +249,7 @@ class DtypesTest(unittest.TestCase):
         single = after_one_step(name)[0]
         assert_near(values(model), values(single), 2**-16)
         for one in values(model):
-            if not np.array_equal(one, KERNEL):  # but for what has no gradient
+            if not np.array_equal(one, KERNEL):  # except the variable without gradient
                 self.assertFalse(np.array_equal(one, np.float32(one)))
 
 
@@ -270,7 +270,7 @@ class LockingTest(unittest.TestCase):
 
 
 class ScaledTest(unittest.TestCase):
-    """By a loss scale that is a power of two: no bit differs."""
+    """With a loss scale that is a power of two, all bits are equal."""
 
     @parameterized.expand(CASES)
     def test_a_step_of_a_scaled_loss_is_that_of_the_loss(self, name, _):
@@ -305,7 +305,7 @@ class ScaledTest(unittest.TestCase):
 
 
 class ReplicasTest(unittest.TestCase):
-    """In `strategy.run` of two replicas: one step by the sum of their gradients."""
+    """In `strategy.run` of two replicas, a step uses the sum of their gradients."""
 
     def setUp(self):
         self.strategy = tf.distribute.MirroredStrategy(
@@ -316,7 +316,7 @@ class ReplicasTest(unittest.TestCase):
         return tf.distribute.get_replica_context().replica_id_in_sync_group
 
     def copies(self, *modules):
-        """What each replica holds: two lists of arrays."""
+        """Returns the values in each replica: two lists of arrays."""
         both = [
             self.strategy.experimental_local_results(variable)
             for module in modules
@@ -414,7 +414,7 @@ class ReplicasTest(unittest.TestCase):
             f"{NUMERICS}adam.Adam", lambda name: wrap(made(name))
         )
         before = self.copies(model, optimizer.optimizer)
-        step = tf.Variable(0)  # not of the scope, so it is not given as global_step
+        step = tf.Variable(0)  # outside of the scope, so it cannot be the global_step
 
         @tf.function
         def take(slopes):
@@ -450,7 +450,7 @@ class ReplicasTest(unittest.TestCase):
 
 
 class RefusedTest(unittest.TestCase):
-    """What would drift apart, or count twice, without an error."""
+    """Uses that raise, because replicas would drift apart or count twice."""
 
     def setUp(self):
         self.strategy = tf.distribute.MirroredStrategy(

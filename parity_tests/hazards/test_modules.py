@@ -1,7 +1,7 @@
 """Modules: restored by objects and by names, in lists and dicts, before they are built.
 
-A case makes a module of a right page or of `numerics` and calls it. A module that only
-stands within others is proven as a part of one of them, `within`.
+A case makes a module of a right page or of `numerics` and calls it. A module that is
+only used inside others is proven as a part of one of them, `within`.
 """
 
 import functools
@@ -79,7 +79,7 @@ SCALES = "v2_eager.numerics.optimizers.loss_scale."
 
 
 def within(name):
-    """The case of a class whose objects stand in those of another class's case."""
+    """Makes a case of a class whose objects are parts of another case's object."""
     return name
 
 
@@ -90,7 +90,7 @@ def recurrent(kind, *args, **kwargs):
 
 def net_of_scopes():
     class Owner(tf.Module):
-        """Has the dict of variables that its scope keeps."""
+        """Owns the dict of variables of its scope."""
 
         def __init__(self):
             super().__init__()
@@ -121,7 +121,7 @@ def pruned():
 
 
 def train_step(module, dtype):
-    """Of a trainer with `step(x, y)`, whose inputs have two numbers a row."""
+    """Calls a trainer's `step(x, y)`; the inputs have two numbers per row."""
     return module.step(numbers(dtype, 4, 2), numbers(dtype, 4, 1))
 
 
@@ -134,7 +134,7 @@ def words():
 
 
 def say(module, dtype):
-    """A decoder of seq2seq, which is given what it reads."""
+    """Calls a decoder of seq2seq with teacher forcing."""
     inputs, lengths = numbers(dtype, 2, 3, 6), tf.constant([3, 2])
     helper = seq2seq.TrainingHelper(inputs, lengths)
     return module(helper, tf.zeros([2, 6], dtype))[0]
@@ -878,12 +878,12 @@ ALLOWED = {
     WRAPPERS + "Wrapper": "an abstract base, which makes no variables",
 }
 
-# --- What a row does not ask, with the reason.
+# --- Cases that a row does not test, with the reason.
 
 RATES = "powers, rates and scales are float32, as in TensorFlow 1"
 FUSED = "its case runs the fused kernel, which takes no float64"
 OF_FLOAT32 = "it makes float32 variables, as in TensorFlow 1, whatever comes in"
-NARROW = {  # whose case says so
+NARROW = {  # their proofs feed only float32
     f"v2_eager.{name}": "its proof, too, feeds float32 alone"
     for name in (
         *("beam_search.Search", "legacy_seq2seq.decoders.AttentionDecoder"),
@@ -964,27 +964,27 @@ UNBUILT = r"^\w+ \S+ has no variables yet: call (its \w+\(...\), or call )?it on
 
 
 def distinguish(module):
-    """Gives each variable values of its own, so that swapped variables show."""
+    """Assigns distinct values to each variable, so that a test notices a swap."""
     for variable in module.variables:
         values = structure.distinct(variable.name, variable.shape)
         variable.assign(tf.cast(values, variable.dtype))
 
 
 def next_of(case, module):
-    """What the module answers, and what its variables are then."""
+    """Calls the module; returns its outputs and the values of its variables then."""
     answer = case.ask(module)
     named = sorted((v.name, i, v.numpy()) for i, v in enumerate(module.variables))
     return [*answer, *[value for _, _, value in named]]
 
 
 class Saved:
-    """A module with values of its own: its checkpoints, and what it does after them.
+    """A module with distinct values, its checkpoints, and its outputs after them.
 
     Attributes:
-        created: all variables that were made by it and its first call.
-        made: its variables after the first call.
-        kept: its variables after the second.
-        next: what it answers and what its variables are, after the checkpoints.
+        created: all variables that the module and its first call made.
+        made: the module's variables after the first call.
+        kept: the module's variables after the second call.
+        next: its outputs and variables after the checkpoints.
         fresh: another such module, after a call.
     """
 
@@ -993,7 +993,7 @@ class Saved:
         path = os.path.join(FOLDER.name, name.replace(" ", "_"))
         self.objects, self.names = f"{path}.objects", f"{path}.names"
         if case.narrow:
-            case.narrow()  # imports the proof, whose variables are others
+            case.narrow()  # imports the proof, which makes other variables
         self.created = []
 
         def create(next_creator, **kwargs):
@@ -1014,7 +1014,7 @@ class Saved:
         case.ask(self.fresh)
 
     def cleared(self):
-        """The fresh module, its variables all zeros."""
+        """Sets all variables of the fresh module to zero, and returns it."""
         for variable in self.fresh.variables:
             variable.assign(tf.zeros_like(variable))
         return self.fresh
@@ -1059,9 +1059,9 @@ def its_variables_are_found_in_lists_and_dicts(test, name, _):
     variables = {variable.ref() for variable in net.variables}
     test.assertEqual(variables, set(saved(name).made))
     created = [v.name.partition(":")[0] for v in saved(name).created]
-    created = [n for n in created if n != "StateVar"]  # of what draws first values
+    created = [n for n in created if n != "StateVar"]  # of generators for first values
     names = [v.name.partition(":")[0] for v in net.variables]
-    test.assertEqual(sorted(created), sorted(names))  # none that no checkpoint sees
+    test.assertEqual(sorted(created), sorted(names))  # checkpoints contain them all
     test.assertEqual(len(restore.named(net)), len(variables))  # distinct names
 
 
@@ -1090,7 +1090,7 @@ def it_computes_in_float64(test, _, case):
     test.assertNotIn("float32", dtypes)
 
 
-ROWS = {  # of whom each is not asked
+ROWS = {  # {test: names of the cases that it leaves out}
     a_checkpoint_of_objects_restores_it: {},
     a_checkpoint_by_name_restores_it: NO_NAMES,
     its_variables_are_found_in_lists_and_dicts: NO_NAMES,
@@ -1101,17 +1101,17 @@ ROWS = {  # of whom each is not asked
 
 
 def asked(row, name):
-    """Whether a row applies to a case."""
+    """Returns whether a row tests a case."""
     return name not in ROWS[row]
 
 
 def is_slow(name):
-    """Whether a case takes too long for the quick tests."""
+    """Returns whether a case takes too long for the quick tests."""
     return name.removeprefix("v2_eager.") in SLOW
 
 
 class Eager(unittest.TestCase):
-    """Pages that make a `tf.function` of a loop run it as it is: nothing is traced."""
+    """Runs the pages' `tf.function`s eagerly, without tracing."""
 
     def setUp(self):
         tf.config.run_functions_eagerly(True)
@@ -1119,7 +1119,7 @@ class Eager(unittest.TestCase):
 
 
 def quick(row):
-    """The cases of a row, as parameters, but for the slow ones."""
+    """Returns the cases of a row as parameters, without the slow cases."""
     return [(n, c) for n, c in OBJECTS if asked(row, n) and not is_slow(n)]
 
 
@@ -1216,7 +1216,7 @@ class TableTest(unittest.TestCase):
         self.assertLessEqual(SLOW, cases)
 
 
-PHASES = [  # the layers of pages that were told the phase by a placeholder
+PHASES = [  # layers whose training phase was a placeholder in v1
     (
         "contrib_norms",
         lambda: contrib_norms.make_normalized(2, 3),
@@ -1257,7 +1257,7 @@ class PhasesTest(unittest.TestCase):
 
 
 class RestoreTest(unittest.TestCase):
-    """A restore that raises has changed nothing."""
+    """A restore that raises an error has not changed a variable."""
 
     @parameterized.expand(
         [

@@ -19,7 +19,7 @@ KERAS = "v2_keras.optimizers."
 BY_LAYER = "v2_eager.keras_recipes.own.ByLayer"
 ADAM = {"beta_1": 0.5, "beta_2": 0.75, "epsilon": 0.125}
 RMSPROP = {"rho": 0.5, "epsilon": 0.125}
-OF_KERAS = {  # the arguments of Keras' own classes, none at its default
+OF_KERAS = {  # arguments of Keras' own classes; no value is the default
     "SGD": {"momentum": 0.5, "nesterov": True},
     "Adagrad": {"initial_accumulator_value": 0.5, "epsilon": 0.125},
     "Adadelta": {"rho": 0.5, "epsilon": 0.125},
@@ -37,7 +37,7 @@ OF_KERAS = {  # the arguments of Keras' own classes, none at its default
     },
 }
 SHARES = {"shares": {"inner": 0.5, "LayerNorm": 2.0}}
-# (name of the class, {argument that is none of Keras' base class: value}).
+# (name of the class, {argument that Keras' base class does not have: value}).
 CASES = [
     *[(f"{EAGER}{kind.__name__}", OF_KERAS[n]) for n, kind in ROWS_SUMMED.items()],
     (EAGER + "RMSprop centered", {**RMSPROP, "momentum": 0.0, "centered": True}),
@@ -49,7 +49,7 @@ CASES = [
     (KERAS + "LegacyRMSprop centered", {**RMSPROP, "momentum": 0.0, "centered": True}),
 ]
 ALLOWED = {}
-BASE = {  # the arguments of the base class, none at its default, but for the limits
+BASE = {  # the base class's arguments without the limits; no value is the default
     "learning_rate": 0.125,
     "weight_decay": 0.25,
     "use_ema": True,
@@ -65,13 +65,13 @@ ROWS, IDS = np.array([[1, -1], [2, 0.5], [0.5, 4]], "f") / 4, [2, 0, 2]
 
 
 def optimizer(name, own, **options):
-    """An optimizer of a case, whose learning rate is 0.125 unless another is given."""
+    """Makes the optimizer of a case; its learning rate is 0.125 by default."""
     cls = found.classes()["optimizers"][name.partition(" ")[0]]
     return cls(**{"learning_rate": 0.125, **own, **options})
 
 
 def arguments(cls):
-    """The names of all arguments of a class, those of its bases included."""
+    """Returns the names of all arguments of a class and its bases."""
     own = [vars(base).get("__init__") for base in cls.__mro__ if base is not object]
     names = {
         p.name
@@ -83,14 +83,14 @@ def arguments(cls):
 
 
 def weights(dtype="float32"):
-    """A kernel and a table of a layer that is called "inner"."""
+    """Makes a kernel and a table in a layer that is called "inner"."""
     start = np.arange(6).reshape(3, 2) / 4
     with keras.name_scope("inner"):
         return [keras.Variable(start, dtype=dtype, name=n) for n in ("kernel", "table")]
 
 
 def sparse(dtype="float32", scale=1.0):
-    """A gradient of [3, 2] whose rows come in disorder, one of them twice."""
+    """Makes a [3, 2] gradient with rows in any order, one of them twice."""
     rows = tf.constant(ROWS * scale, dtype)
     return tf.IndexedSlices(rows, tf.constant(IDS), tf.constant([3, 2]))
 
@@ -100,7 +100,7 @@ def values(variables):
 
 
 def taken(made, steps, dtype="float32"):
-    """The values of weights and optimizer after steps, lists of two gradients each."""
+    """Takes steps of two gradients each; returns values of weights and optimizer."""
     variables = weights(dtype)
     made.build(variables)
     for gradients in steps:
@@ -112,7 +112,7 @@ def taken(made, steps, dtype="float32"):
 
 @keras.saving.register_keras_serializable("hazards")
 class Block(keras.layers.Layer):
-    """A layer without `build`: its weights are made where it is called."""
+    """A layer without `build`, whose first call makes the weights."""
 
     def __init__(self, **options):
         super().__init__(**options)
@@ -126,7 +126,7 @@ class Block(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("hazards")
 class Nested(keras.Model):
-    """A subclassed model without `build`, whose weights are two layers deep."""
+    """A subclassed model without `build`, with weights two layers deep."""
 
     def __init__(self, **options):
         super().__init__(**options)
@@ -146,7 +146,7 @@ def model_of(made):
 
 
 def train(model, steps=2):
-    """Takes steps by the optimizer alone: `fit` is not what is tested."""
+    """Takes steps with the optimizer directly, without `fit`."""
     weights = model.trainable_weights
     for number in range(steps):
         gradients = [tf.fill(w.shape, 0.25 + number) for w in weights]
@@ -188,7 +188,7 @@ class SavedTest(unittest.TestCase):
         for limit in sorted(limits):
             with self.subTest(limit):
                 given = {**BASE, **own, limit: 0.5}
-                del given["gradient_accumulation_steps"]  # it refuses both
+                del given["gradient_accumulation_steps"]  # Keras does not allow both
                 made = cls(**given)
                 whole = json.loads(json.dumps(keras.optimizers.serialize(made)))
                 again = keras.optimizers.deserialize(whole)
@@ -294,7 +294,7 @@ class GradientTest(unittest.TestCase):
 
 
 def within(limit):
-    """The two gradients within a limit of 0.5: rows are clipped, and then summed."""
+    """Clips the two gradients to 0.5: rows are clipped first, then summed."""
     parts = [GRADIENT, ROWS]
     if limit == "clipvalue":
         parts = [np.clip(part, -0.5, 0.5) for part in parts]
@@ -336,10 +336,10 @@ class ReplicasTest(unittest.TestCase):
 
 
 class ChosenTest(unittest.TestCase):
-    """What an optimizer decides by the layer of a weight."""
+    """Options of optimizers that depend on a weight's layer."""
 
     def moved(self, made):
-        """{last parts of the path: the weight before and after a step of no loss}."""
+        """Takes a step with zero gradients; returns {path: (weight before, after)}."""
         model = model_of(made)
         before = values(model.weights)
         made.apply([tf.zeros(w.shape) for w in model.weights], model.weights)

@@ -1,4 +1,4 @@
-"""Classes of no other kind: records, mix-ins, helpers, and the few that keep state."""
+"""Classes of no other kind: records, mix-ins, helpers, and a few with state."""
 
 import copy
 import dataclasses
@@ -28,7 +28,7 @@ def vocabulary():
 
 
 class Owner(tf.Module):
-    """Has the dict of variables that a scope keeps, as `Scope` asks for."""
+    """Owns the dict of variables of a scope, as `Scope` requires."""
 
     def __init__(self):
         super().__init__()
@@ -49,7 +49,7 @@ def part(columns=np.s_[:], offset=0.0, order=lambda x: x):
     return rnn.Part(variables, columns, order, offset)
 
 
-CASES = [  # how one is made
+CASES = [  # (class, function that makes an object)
     ("v2_eager.contrib_learn.Vocabulary", vocabulary),
     ("v2_eager.contrib_training.Settings", contrib_training.Settings),
     ("v2_eager.estimators.Settings", estimators.Settings),
@@ -97,7 +97,7 @@ ALLOWED = {
 
 
 def those(*names):
-    """The cases of these classes."""
+    """Returns the cases of these classes."""
     return [case for case in CASES if case[0].partition(" ")[0].endswith(names)]
 
 
@@ -114,7 +114,7 @@ class SettingsTest(unittest.TestCase):
     @parameterized.expand(those("Settings"))
     def test_all_fields_survive_json_and_a_copy(self, _, make):
         settings, fresh = make(), make()
-        for field in dataclasses.fields(settings):  # each other than its default
+        for field in dataclasses.fields(settings):  # each differs from its default
             value = getattr(settings, field.name)
             other = {bool: not value, str: "other", list: [7]}.get(type(value), 7)
             if isinstance(value, list) and isinstance(value[0], float):
@@ -165,7 +165,7 @@ class WriterTest(unittest.TestCase):
 
 
 class OldWeightsTest(unittest.TestCase):
-    """What stands for a variable of TensorFlow 1 in those that Keras has."""
+    """Objects that read and write TensorFlow 1 variables in Keras' variables."""
 
     @parameterized.expand(those("Momentum", "Part"))
     def test_what_is_assigned_is_read(self, _, make):

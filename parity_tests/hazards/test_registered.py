@@ -1,4 +1,4 @@
-"""The names by which Keras finds the classes of the pages in a file."""
+"""The registered names by which Keras finds the pages' classes in a file."""
 
 import collections
 import unittest

@@ -20,7 +20,7 @@ def regularizer(name, own):
 
 
 def model_of(made, dtype):
-    """A model that is trained by `fit`, its weights not 0."""
+    """Makes a compiled model with weights other than 0."""
     layer = keras.layers.Dense(1, kernel_regularizer=made, dtype=dtype, name="dense")
     model = round_trips.fill(keras.Sequential([keras.Input([3], dtype=dtype), layer]))
     sgd = keras.optimizers.SGD(0.125, momentum=0.5)
@@ -44,7 +44,7 @@ class RegularizersTest(unittest.TestCase):
     @parameterized.expand(BOTH)
     def test_saved_in_a_model_it_goes_on(self, name, own, dtype):
         x, y = X.astype(dtype), Y.astype(dtype)
-        for floatx in ("float32", "float64"):  # `fit` adds losses up in it
+        for floatx in ("float32", "float64"):  # the dtype in which `fit` adds losses
             with round_trips.floatx(floatx), self.subTest(floatx):
                 model = model_of(regularizer(name, own), dtype)
                 model.train_on_batch(x, y)

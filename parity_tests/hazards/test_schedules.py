@@ -38,7 +38,7 @@ def schedule(name, own):
 
 
 def rates(made):
-    """The rates of the steps 0 to 9, eager and in a function."""
+    """Returns the rates of the steps 0 to 9, eagerly and in a function."""
     traced = tf.function(made)
     steps = [tf.constant(step, tf.int64) for step in range(10)]
     return [f(step).numpy() for f in (made, traced) for step in steps]

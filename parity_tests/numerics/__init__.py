@@ -1,7 +1,7 @@
-"""The cases of the topic numerics, a module for each kind of `v2_eager.numerics`.
+"""The cases of the topic numerics, one module for each module of `v2_eager.numerics`.
 
-Each module has `DESCRIPTORS`, {public name of the kind: its cases, or the pair of
-another topic that proves it, "topic.pair"}, and may have `MORE`, cases of no one name.
+Each has `DESCRIPTORS`, {public name: its cases, or "topic.pair", the pair of another
+topic that proves it}. It may have `MORE`, cases that belong to no single name.
 """
 
 import zlib
@@ -15,27 +15,27 @@ NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
 
 
 class Inputs:
-    """Ordinary random numbers, the same ones in every run.
+    """Draws random numbers that are the same in every run.
 
     Args:
-        name: whose numbers they are; other names have other numbers.
+        name: seed of the numbers; other names have other numbers.
     """
 
     def __init__(self, name):
         self.random = np.random.RandomState(zlib.crc32(name.encode()))
 
     def normal(self, *shape):
-        """float32, standard normal."""
+        """Draws standard normal float32 numbers."""
         return self.random.standard_normal(shape).astype("f")
 
     def uniform(self, *shape):
-        """float32 in (0, 1)."""
+        """Draws float32 numbers in (0, 1)."""
         return self.random.uniform(0.001, 0.999, shape).astype("f")
 
     def integers(self, below, *shape):
-        """int64 in [0, below)."""
+        """Draws int64 numbers in [0, below)."""
         return self.random.randint(0, below, shape)
 
     def weights(self, *shape):
-        """float32 in (0, 1), a quarter of them 0."""
+        """Draws float32 numbers in (0, 1); a quarter of them are 0."""
         return self.uniform(*shape) * (self.integers(4, *shape) > 0)

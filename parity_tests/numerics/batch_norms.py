@@ -1,4 +1,4 @@
-"""Batch normalization of `tf.layers` and of contrib: matrices, images, halves."""
+"""Batch normalization of `tf.layers` and of contrib: matrices, images, float16."""
 
 from parity_tests.numerics import ALONE, CONTRIB, NARROW, Inputs
 from tf1to2.parity import Layer, Program, normal

@@ -1,4 +1,4 @@
-"""What canned estimators are made of: the pairs of `canned_estimators` prove it."""
+"""The modules of canned estimators: the pairs of `canned_estimators` prove them."""
 
 DESCRIPTORS = {
     "classifier_head": "canned_estimators.evaluate",

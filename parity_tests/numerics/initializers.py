@@ -1,4 +1,4 @@
-"""Initializers, and the streams that they draw from."""
+"""Initializers, and the random streams from which they draw."""
 
 from parity_tests.numerics import CONTRIB
 from tf1to2.parity import Program, Raises
@@ -7,7 +7,7 @@ MATRIX, KERNEL, VECTOR = [64, 32], [3, 3, 16, 8], [1000]
 
 
 def drawn(name, *shapes, dtypes=("float32",), **options):
-    """A draw for each shape, below a graph seed or none, and for each dtype."""
+    """Makes cases of draws for each shape and dtype, with and without a graph seed."""
     skip = CONTRIB if name.startswith("contrib") else {}
     found = []
     for shape, graph_seed in zip(shapes, (7, None, 7)):

@@ -1,4 +1,4 @@
-"""The layers of contrib, which are slim's: see the topics contrib_layers and slim."""
+"""The layers of contrib and slim: see the topics contrib_layers and slim."""
 
 DESCRIPTORS = {
     "FullyConnected": "contrib_layers.make_fully_connected",

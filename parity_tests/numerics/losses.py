@@ -1,4 +1,4 @@
-"""Losses: 64 rows of 16, weighted, in all reductions."""
+"""Losses of 64 rows of 16 numbers, weighted, with all reductions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Metrics: batches of 64, 100 and 1 rows, weighted."""
+"""Metrics on weighted batches of 64, 100 and 1 rows."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Optimizers: dense and sparse steps, in float32, float64 and halves."""
+"""Optimizers: dense and sparse steps, in float32, float64 and 16-bit floats."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ RANDOM = Inputs("optimizers")
 START = {"w": RANDOM.normal(64, 5), "b": RANDOM.normal(5)}
 DENSE = {"w": RANDOM.normal(10, 64, 5), "b": RANDOM.normal(10, 5)}
 TABLE = {"table": RANDOM.normal(64, 5)}
-# Rows come twice in a step, and some in no step.
+# Some rows occur twice in a step, and some rows in no step.
 ROWS = {"table": (RANDOM.integers(48, 6, 80), RANDOM.normal(6, 80, 5))}
 RATES = RANDOM.uniform(10)
 PENALTIES = {"l1_regularization_strength": 0.01, "l2_regularization_strength": 0.1}
@@ -55,7 +55,7 @@ OPTIMIZERS = {
 }
 CONTRIBS = "AdaMax", "LazyAdam", "Nadam", "AdamW", "MomentumW"
 PROXIMAL = "ProximalGradientDescent", "ProximalAdagrad"
-# Of 1.15.5; the proximal ones take no other dtype than a Python rate's, float32.
+# In 1.15.5; the proximal optimizers accept only float32, the dtype of a Python rate.
 NO_KERNEL = {
     ("AdagradDA", ""),
     ("ProximalGradientDescent", ""),
@@ -70,7 +70,7 @@ def optimized(
 ):
     hyper = OPTIMIZERS[name][""] if hyper is None else hyper
     skip = CONTRIB if name in CONTRIBS or "average" in options else {}
-    float32 |= name in PROXIMAL  # 1.15.5 took no float64 variable beside a Python rate
+    float32 |= name in PROXIMAL  # 1.15.5: no float64 variable with a Python rate
     args = [name, hyper, start, gradients]
     return Program(
         "optimize", slug, args, {"options": options}, float32=float32, skip=skip
@@ -86,7 +86,7 @@ def refused_gradients(
 
 
 def cases(name):
-    """Ten dense steps, six sparse ones, a constraint, halves."""
+    """Makes cases of ten dense steps, six sparse steps, a constraint, 16-bit floats."""
     found = []
     for slug, hyper in OPTIMIZERS[name].items():
         slug = f"{name} {slug}".strip()

@@ -1,3 +1,3 @@
-"""Masks of weights: proven by the pair that they are for."""
+"""Masks of weights: see the pair of the topic contrib_framework that proves them."""
 
 DESCRIPTORS = {"Pruning": "contrib_framework.train_pruned"}

@@ -1,4 +1,4 @@
-"""Streams of random numbers: the first draw of an op, and those after it."""
+"""Streams of random numbers: the first draw of an op, and the following draws."""
 
 from parity_tests import PLAIN
 from tf1to2.parity import Program

@@ -1,4 +1,4 @@
-"""Cells of a state without a full product: proven by the pairs that they are for."""
+"""Cells without a full recurrent matrix: see the pairs of contrib_recurrences."""
 
 DESCRIPTORS = {
     "ConvLSTMCell": "contrib_recurrences.make_conv_lstm",

@@ -1,4 +1,4 @@
-"""Checkpoints by name: what is written, byte by byte, and what is read."""
+"""Checkpoints by name: the written bytes, and the values that are read."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Schedules: a hundred and twenty steps, and past the end."""
+"""Schedules: 120 steps, and steps past the end."""
 
 import numpy as np
 

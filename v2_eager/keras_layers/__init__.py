@@ -46,10 +46,10 @@ __all__ = [
 
 
 def old_names(layer):
-    """{name in TensorFlow 1: weight} of a layer of this page.
+    """Maps the names in TensorFlow 1 to the weights of a layer of this page.
 
-    Keras 3 adds the name of the model, and of what a layer wraps: the cell of an LSTM,
-    the layer in a TimeDistributed. Without these, the old names were counted.
+    Keras 3 adds the name of the model and of a wrapped object: the cell of an LSTM, the
+    layer in a TimeDistributed. TensorFlow 1 added none, and numbered equal names.
     """
     added = re.compile(r"/(\w+_cells?(_\d+)?|lower|upper|dense)(?=/)|^tagger/")
     names = {}
@@ -61,11 +61,11 @@ def old_names(layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 def hard_sigmoid(x):
-    """The gate of TensorFlow 1; Keras 3 calls x / 6 + 0.5, clipped, by this name."""
+    """TensorFlow 1's hard sigmoid, 0.2 * x + 0.5 clipped; Keras 3 has x / 6 + 0.5."""
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 
-# `implementation=1` multiplies gate by gate, as was the default: it rounds alike.
+# `implementation=1`, the old default, multiplies gate by gate: it rounds as before.
 OLD_LSTM = {"recurrent_activation": hard_sigmoid, "implementation": 1}
 OLD_GRU = {**OLD_LSTM, "reset_after": False}
 
@@ -81,14 +81,14 @@ def make_gru(units, return_sequences=False, name="gru"):
 
 
 def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
-    """Makes an LSTM whose products are convolutions, with its old defaults."""
+    """Makes a convolutional LSTM with the defaults of TensorFlow 1."""
     return layers.ConvLSTM2D(
         filters, size, padding=padding, recurrent_activation=hard_sigmoid, name=name
     )
 
 
 def make_cells(units, name="rnn"):
-    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other."""
+    """Makes an `RNN` layer of an LSTM cell with a GRU cell on top."""
     lower, upper = units
     return layers.RNN(
         [
@@ -100,13 +100,13 @@ def make_cells(units, name="rnn"):
 
 
 def make_bidirectional(units, merge_mode="concat", name="bidirectional"):
-    """Makes an LSTM that reads forwards, and another that reads backwards."""
+    """Makes a bidirectional layer of two LSTMs, one for each direction."""
     lstm = make_lstm(units, return_sequences=True)
     return layers.Bidirectional(lstm, merge_mode, name=name)
 
 
 def make_tagger(words, tags, units, length, name="tagger"):
-    """Makes a net that tags the words of padded sentences."""
+    """Makes a model that tags each word of padded sentences."""
     return tf.keras.Sequential(
         [
             layers.Input([length], dtype="int32"),
@@ -138,7 +138,7 @@ def read_in_pieces(pieces, weights, reset=()):
 
 
 def translate(source, target, encoder, decoder):
-    """Encodes a sequence, and decodes another from the encoder's final state."""
+    """Runs an encoder LSTM, and a decoder LSTM that starts from its final state."""
     # --- build
     units = encoder[1].shape[0]
     read = layers.LSTM(units, **OLD_LSTM, return_state=True)
@@ -155,7 +155,7 @@ def translate(source, target, encoder, decoder):
 
 
 def list_weights(kind, features, units):
-    """Lists the weights of a layer in the order in which `get_weights` has them."""
+    """Lists names and shapes of a layer's weights, in the order of `get_weights`."""
     # --- layer
     layer = {
         "Dense": lambda: layers.Dense(units),
@@ -174,10 +174,11 @@ def list_weights(kind, features, units):
 
 
 def normalize(x, weights, trainable=True, training=None, phase=0):
-    """Normalizes a batch by a layer that may be frozen, in training or in inference."""
+    """Applies batch normalization, frozen or not, in training or in inference."""
     # --- build
-    # A layer with trainable=False takes its moving statistics, in training, too. What
-    # was frozen before went on with the batch's: its momentum is 1, its weights rest.
+    # Today a layer with trainable=False uses its moving statistics, in training too. In
+    # TensorFlow 1 a frozen layer used the batch's statistics: here a layer with a
+    # momentum of 1 and with weights that are not trained.
     norm = layers.BatchNormalization(momentum=0.9 if trainable else 1.0)
     norm.build(x.shape)
     for weight in norm.trainable_weights:
@@ -190,7 +191,7 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
 
 
 def activate(x, kind):
-    """Applies an activation whose name or function differs in Keras 3."""
+    """Applies one of the activations whose name or formula differs in Keras 3."""
     activations = tf.keras.activations
     kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
@@ -206,7 +207,7 @@ def activate(x, kind):
 
 
 def pool(x, kind):
-    """Pools images, in windows or as a whole."""
+    """Pools images by average or maximum, over windows or over the whole image."""
     kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
         "averages": layers.AveragePooling2D(2, **kept),
@@ -218,11 +219,11 @@ def pool(x, kind):
 
 
 def merge(a, b):
-    """Merges two tensors by each of the merging layers.
+    """Merges two tensors with each merging layer: `add`, `concatenate`, `dot`, ….
 
     Raises:
-        ValueError: a tensor of another dtype (TypeError in TensorFlow 1); the layers
-            would cast it.
+        ValueError: the tensors have different dtypes (TypeError in TensorFlow 1); the
+            layers would cast.
     """
     b = tf.convert_to_tensor(b, a.dtype)
     kept = {"dtype": a.dtype}  # by default a layer casts to float32
@@ -240,7 +241,7 @@ def merge(a, b):
 
 
 def penalty(w, kind):
-    """Computes what a regularizer adds to a loss, with its default weight."""
+    """Computes the penalty that a Keras regularizer adds to the loss."""
     regularizers = tf.keras.regularizers
     return {
         "l1": regularizers.L1(),
@@ -252,7 +253,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Computes the distance of pairs in the outputs of one shared layer."""
+    """Siamese network: the distance between a shared layer's outputs for two inputs."""
     # --- build
     ops = tf.keras.ops
     left, right = (layers.Input(a.shape[1:]) for _ in range(2))
@@ -279,7 +280,7 @@ def compare_twins(a, b, kernel, bias):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Center(layers.Layer):
-    """Subtracts the mean of the batch and scales; follows the mean in training.
+    """Subtracts the mean of the batch, scales, and keeps a moving mean in training.
 
     The output is scale * (x - mean over the batch), [batch, size], of which
     rate * mean(output ** 2) is added to the losses. In training the weight `mean` moves
@@ -325,7 +326,7 @@ class Center(layers.Layer):
 
 
 def center(batches, momentum=0.9, rate=0.1):
-    """Centers batches by a custom layer with a weight, a loss and an update."""
+    """Centers batches by a custom layer that adds a loss and updates a moving mean."""
     # --- build
     layer = Center(momentum, rate)
     layer.build(batches[0].shape)
@@ -345,7 +346,7 @@ def center(batches, momentum=0.9, rate=0.1):
 
 
 def attend(encoded, decoded, weights):
-    """Attends from each step of a decoder to an encoder's steps: additive attention."""
+    """Additive attention: averages the encoder's steps for each step of the decoder."""
     # --- build
     attention = Attention()
     attention.build([encoded.shape, decoded.shape])
@@ -368,7 +369,7 @@ def attend(encoded, decoded, weights):
 
 
 def make_residual(units, name="residual"):
-    """Makes a custom layer around two layers, which its `build` makes.
+    """Makes a residual layer that creates its two inner dense layers in `build`.
 
     Returns a `Residual`; see the class.
     """
@@ -376,7 +377,7 @@ def make_residual(units, name="residual"):
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences by a layer with two inputs and two masks."""
+    """Compares padded sentences with a custom layer of two inputs and two masks."""
     # --- build
     inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
@@ -388,12 +389,12 @@ def compare_padded(a, b, vectors):
 
 
 def read_documents(ids, vectors, of_words, of_sentences):
-    """Reads the words of each sentence, then the sentences, without their padding."""
+    """Encodes documents: an LSTM over words, then one over sentences, with masks."""
     # --- build
     words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
     embedding = layers.Embedding(*vectors.shape)
     inputs = layers.Input(ids.shape[1:], dtype="int32")
-    # A TimeDistributed hands no mask on; it takes one for what it wraps.
+    # A TimeDistributed returns no mask; its `mask=` goes to the layer that it wraps.
     kept = inputs != 0
     x = layers.TimeDistributed(embedding)(inputs)
     x = layers.TimeDistributed(layers.LSTM(words, **OLD_LSTM))(x, mask=kept)
@@ -405,7 +406,7 @@ def read_documents(ids, vectors, of_words, of_sentences):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a custom cell, which gets one context at each step."""
+    """Runs an RNN with a custom cell that reads a constant context at each step."""
     # --- build
     size, units = weights[2].shape
     layer = layers.RNN(Conditioned(units, size), return_sequences=True)
@@ -422,7 +423,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Routes capsules to others that agree: dynamic routing by `K.batch_dot`."""
+    """Dynamic routing between capsules, with `K.batch_dot` in TensorFlow 1."""
     # --- predict
     hat = tf.matmul(inputs[:, tf.newaxis, :, tf.newaxis], kernel, transpose_b=True)
     hat = hat[:, :, :, 0]
@@ -439,23 +440,23 @@ def route(inputs, kernel, routings=3):
 
 
 def squash(x):
-    """Vectors as they were, and shorter than 1."""
+    """Shortens vectors to a length below 1, and keeps their directions."""
     squared = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
     return squared / (1 + squared) / tf.sqrt(squared + 1e-7) * x
 
 
 def initial_scale(name, shape, seed=7):
-    """Measures the spread of an initializer's draws with its default arguments."""
+    """Measures the spread of the values that an initializer draws by default."""
     # --- draw
     initializer = getattr(tf.keras.initializers, name)(seed=seed)
     draws = initializer(shape).numpy()
-    # --- tell
+    # --- measure
     scales = draws.std(), np.median(abs(draws))
     return tuple(float(f"{scale:.2g}") for scale in scales)
 
 
 def make_clusters(count, alpha=1.0, name="clustering"):
-    """Makes a custom layer that assigns rows to trained centers by their distance.
+    """Makes a layer that assigns rows softly to trained cluster centers: DEC.
 
     Returns a `Clustering`; see the class.
     """
@@ -463,7 +464,7 @@ def make_clusters(count, alpha=1.0, name="clustering"):
 
 
 def attend_by_layers(query, value, kept):
-    """Attends by Keras' layers: `Attention` (products), `AdditiveAttention` (sums)."""
+    """Applies Keras' `Attention` (dot products) and `AdditiveAttention` (sums)."""
     mask = [None, kept]
     by_sums = layers.AdditiveAttention(use_scale=False, dtype=query.dtype)
     return {
@@ -473,7 +474,7 @@ def attend_by_layers(query, value, kept):
 
 
 def read_in_other_batches(data, weights, pieces, rate):
-    """Trains an LSTM that keeps its state on batches, then reads with it row by row."""
+    """Trains a stateful LSTM on batches, then runs it with a batch size of 1."""
     units = weights[1].shape[0]
 
     def reader(shape):
@@ -486,7 +487,7 @@ def read_in_other_batches(data, weights, pieces, rate):
     model.set_weights(weights)
     losses = []
     for x, y in data:
-        model.reset_metrics()  # it would be the mean of all losses so far
+        model.reset_metrics()  # otherwise the mean of all losses so far
         losses.append(model.train_on_batch(x, y))
     # --- read
     other = reader(pieces[0].shape)

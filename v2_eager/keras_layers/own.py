@@ -1,4 +1,4 @@
-"""Layers of one's own: weights by keywords, inner layers that are built, masks."""
+"""Custom layers: weights by keywords, inner layers that are built in `build`, masks."""
 
 import functools
 
@@ -31,7 +31,7 @@ class Attention(tf.keras.layers.Layer):
         self.v = weight(shape=[features, 1], name="v")
 
     def call(self, inputs):
-        # All steps at once: none of them needs another one's.
+        # All steps at once: no step needs the result of another.
         encoded, decoded = inputs
         keys, queries = encoded @ self.w, decoded @ self.u
         scores = tf.tanh(keys[:, tf.newaxis] + queries[:, :, tf.newaxis]) @ self.v
@@ -41,7 +41,7 @@ class Attention(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Residual(tf.keras.layers.Layer):
-    """Adds to x two dense layers of it: x + narrow(relu(widen(x))).
+    """Residual block of two dense layers: x + narrow(relu(widen(x))).
 
     Args:
         units: int, the size of the layer `widen`; `narrow` has the size of x, which is
@@ -57,7 +57,7 @@ class Residual(tf.keras.layers.Layer):
         dense, kept = tf.keras.layers.Dense, {"dtype": self.dtype_policy}
         self.widen = dense(self.units, activation="relu", name="widen", **kept)
         self.narrow = dense(input_shape[-1], name="narrow", **kept)
-        # A layer that is loaded from a file is built, and not called.
+        # A layer that is loaded from a file is built without a call.
         self.widen.build(input_shape)
         self.narrow.build(self.widen.compute_output_shape(input_shape))
 
@@ -74,7 +74,7 @@ class Likeness(tf.keras.layers.Layer):
 
     A mean is over the steps that the mask keeps. Its call takes two [batch, steps,
     size] floats with a mask each, [batch, steps] bools, such as an `Embedding` with
-    `mask_zero` attaches; it hands no mask on.
+    `mask_zero` attaches. It passes no mask on.
 
     Args:
         **kwargs: those of `keras.layers.Layer`.
@@ -94,11 +94,11 @@ class Likeness(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Conditioned(tf.keras.layers.Layer):
-    """A cell of an `RNN` that reads a context in each step.
+    """RNN cell that also reads a constant context at each step.
 
     h = tanh(x @ kernel + h @ recurrent + context @ context kernel). The context is its
-    second state, [batch, size], which it hands on as it is: give it as the second of
-    the RNN's `initial_state`.
+    second state, [batch, size], which it returns unchanged: pass it as the second
+    element of the RNN's `initial_state`.
 
     Args:
         units: int, the size of h and of the output.

@@ -50,7 +50,7 @@ layers = keras.layers
 
 
 def stack(start, last=None, **options):
-    """A model of dense layers, whose weights are `start`."""
+    """A model of dense layers, with the weights `start`."""
     model = keras.Sequential([keras.Input(start[0].shape[:1])])
     for kernel in start[:-2:2]:
         model.add(layers.Dense(kernel.shape[1], activation="tanh", **options))
@@ -60,18 +60,18 @@ def stack(start, last=None, **options):
 
 
 def told(history):
-    """[epochs] float32 array of the losses that `fit` returned."""
+    """The losses in the history of `fit`: an [epochs] float32 array."""
     return np.float32(history.history["loss"])
 
 
 def wasserstein(y_true, y_pred):
-    """The mean of what a critic says, by the sign of the label."""
+    """The Wasserstein loss of a critic: the mean of label * score, for labels ±1."""
     return tf.reduce_mean(y_true * y_pred)
 
 
 @contextlib.contextmanager
 def reads_before_updates():
-    """Has each forward pass read a weight before the step updates it.
+    """Makes each forward pass read a weight before the step updates it.
 
     Where a loss is linear in the predictions, the gradient of the last layer does not
     depend on its weights. TensorFlow's dependency optimizer then drops the order that
@@ -111,7 +111,7 @@ def clip_critic(batches, start, rate, limit):
 
 
 def fit_constrained(data, start, low, high, epochs, rate=0.25):
-    """Fits kernels that a custom constraint keeps between two numbers."""
+    """Fits a model with a custom constraint that clips its kernels to [low, high]."""
     model = stack(start, kernel_constraint=Between(low, high))
     model.compile(keras.optimizers.SGD(rate), "mse")
     x, y = data
@@ -120,7 +120,7 @@ def fit_constrained(data, start, low, high, epochs, rate=0.25):
 
 
 def normalize_spectrally(data, start, epochs, rate=0.25):
-    """Fits layers whose kernels are divided by their largest singular value."""
+    """Fits dense layers with spectral normalization."""
     # --- build
     sizes = [len(bias) for _, bias, _ in start]
     model = keras.Sequential(
@@ -141,7 +141,7 @@ def normalize_spectrally(data, start, epochs, rate=0.25):
 
 
 def adapt(data, start, strength, epochs, batch_size, rate=0.25):
-    """Fits domain-adversarial features by gradient reversal."""
+    """Trains a domain-adversarial network with a gradient reversal layer."""
     # --- build
     sizes = [len(bias) for bias in start[1::2]]
     inputs = keras.Input(start[0].shape[:1])
@@ -159,9 +159,9 @@ def adapt(data, start, strength, epochs, batch_size, rate=0.25):
 
 
 def fit_scales(data, start, scale, epochs, rate=0.25):
-    """Fits a custom layer whose weight was a variable: L2 normalization of SSD.
+    """Fits a custom layer with a trained scale: the L2 normalization of SSD.
 
-    A `tf.Variable` or `K.variable` that is an attribute is no weight of Keras 3.
+    In Keras 3 a `tf.Variable` as an attribute is not a weight: call `add_weight`.
     """
     inputs = keras.Input(start[0].shape[:1])
     dense = layers.Dense(len(start[1]))
@@ -174,7 +174,7 @@ def fit_scales(data, start, scale, epochs, rate=0.25):
 
 
 def renormalize(batches, x, weights, clipping, momentum):
-    """Normalizes batches by batch renormalization: `renorm=True`."""
+    """Applies batch renormalization (`renorm=True`) in training and in inference."""
     norm = Renormalization(clipping, momentum)
     norm.build(x.shape)
     norm.set_weights([*weights, *norm.get_weights()[2:]])
@@ -184,7 +184,7 @@ def renormalize(batches, x, weights, clipping, momentum):
 
 
 def warm_up(data, start, rate, rising, epochs, batch_size):
-    """Fits with a learning rate that a callback raises with every batch: warm-up.
+    """Fits a model with learning rate warm-up: a callback raises the rate per batch.
 
     `params` has the number of batches, "steps", but not "samples" and "batch_size".
     """
@@ -197,9 +197,9 @@ def warm_up(data, start, rate, rising, epochs, batch_size):
 
 
 def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
-    """Fits a model whose kernels get a penalty after it was built.
+    """Adds an L2 penalty to the kernels of a built model, then fits it.
 
-    Set the regularizer of the weight: the layer's is read by `build` alone.
+    Set the regularizer of the weight: only `build` reads that of the layer.
     """
     model = stack(start)
     # --- penalize
@@ -213,7 +213,7 @@ def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
 
 
 def fit_by_layers(data, start, rates, momentum, steps):
-    """Fits layers at different learning rates."""
+    """Fits a model with a learning rate for each layer."""
     # --- build
     model = stack(start)
     # --- rates
@@ -226,7 +226,7 @@ def fit_by_layers(data, start, rates, momentum, steps):
 
 
 def train_actor(states, actor, critic, rate):
-    """Trains an actor by the gradient of its critic: a step of DDPG."""
+    """Trains a DDPG actor with the gradient of the critic's value for its actions."""
     # --- build
     actor, critic = stack(actor, "tanh"), stack(critic)
     optimizer = legacy("Adam", lr=rate)
@@ -251,7 +251,7 @@ def train_actor(states, actor, critic, rate):
 
 
 def reinforce(episodes, start, rate, discount):
-    """Trains a policy by the discounted returns of its actions: REINFORCE."""
+    """Trains a policy with the discounted returns of its actions: REINFORCE."""
     # --- build
     policy = stack(start, "softmax")
     optimizer = legacy("Adam", lr=rate)
@@ -277,7 +277,7 @@ def reinforce(episodes, start, rate, discount):
 
 
 def discounted(rewards, discount):
-    """What each step brought in the end, with a mean of 0 and a deviation of 1."""
+    """The discounted returns of the steps, scaled to mean 0 and deviation 1."""
     returns, later = np.zeros(len(rewards)), 0.0
     for step in reversed(range(len(rewards))):
         returns[step] = later = rewards[step] + discount * later
@@ -285,9 +285,9 @@ def discounted(rewards, discount):
 
 
 def learn_by_target(memory, start, rate, discount, every):
-    """Trains a Q-network by a target network, which is copied now and then: DQN.
+    """Trains a Q-network with a target network that is updated every few steps: DQN.
 
-    `copy.deepcopy(model)` makes a copy, too; it raised in TensorFlow 1.
+    `copy.deepcopy(model)` also makes a copy; it raised in TensorFlow 1.
     """
     # --- build
     model = stack(start)
@@ -341,7 +341,7 @@ def decode(sources, first, length, start):
 
 
 def begin_at_states(pieces, weights, states):
-    """Reads piece by piece with a stateful LSTM from given initial states."""
+    """Runs a stateful LSTM piece by piece, from given initial states."""
     # --- build
     lstm = layers.LSTM(weights[1].shape[0], **OLD_LSTM, stateful=True)
     model = keras.Sequential([keras.Input(batch_shape=pieces[0].shape), lstm])
@@ -355,11 +355,11 @@ def begin_at_states(pieces, weights, states):
 
 
 def read_both_ways(pieces, weights):
-    """Reads piece by piece with a stateful bidirectional LSTM.
+    """Runs a stateful bidirectional LSTM piece by piece.
 
     In TensorFlow 1 a Bidirectional did not pass states from piece to piece.
     """
-    lstm = layers.LSTM(weights[1].shape[0], **OLD_LSTM)  # and not stateful
+    lstm = layers.LSTM(weights[1].shape[0], **OLD_LSTM)  # not stateful
     shape = pieces[0].shape
     model = keras.Sequential([keras.Input(shape[1:]), layers.Bidirectional(lstm)])
     model.set_weights(weights)
@@ -367,7 +367,7 @@ def read_both_ways(pieces, weights):
 
 
 def read_padded(x, weights):
-    """Reads padded sequences by a custom cell whose output is not its state."""
+    """Runs a custom RNN cell, whose output is not its state, on padded sequences."""
     inputs = keras.Input(x.shape[1:])
     cell = Summing(len(weights[1]))
     rnn = layers.RNN(cell, return_sequences=True, return_state=True)
@@ -381,14 +381,14 @@ SIGNS = r"[!-&(-/:-@\[-`{-~\t\n]"
 
 
 def plain(texts):
-    """Texts in small letters, with a space for each sign that is no part of a word."""
+    """Converts texts to lower case, and replaces each punctuation mark by a space."""
     return tf.strings.regex_replace(tf.strings.lower(texts, "utf-8"), SIGNS, " ")
 
 
 def number_words(texts, most, unknown, length):
-    """Maps words of texts to ids, the most frequent first, and pads in front.
+    """Maps words to ids, the most frequent first, and pads in front: `Tokenizer`.
 
-    `TextVectorization.adapt` would sort words of equal frequency backwards, and deletes
+    `TextVectorization.adapt` would sort words of equal frequency backwards. It deletes
     punctuation, where `Tokenizer` put a space.
     """
     split = tf.strings.split(plain(texts)).flat_values.numpy()
@@ -400,7 +400,7 @@ def number_words(texts, most, unknown, length):
 
 
 def confuse(data, held_out, start, epochs, rate=0.25):
-    """Fits classes, and computes a confusion matrix after each epoch."""
+    """Fits a classifier, and computes a confusion matrix after each epoch."""
     model, confusion = stack(start, "softmax"), Confusion(*held_out, len(start[-1]))
     optimizer = keras.optimizers.SGD(rate)
     model.compile(optimizer, "sparse_categorical_crossentropy")
@@ -411,7 +411,7 @@ def confuse(data, held_out, start, epochs, rate=0.25):
 
 
 def standardize(images, others):
-    """Standardizes images by the channels' mean and deviation in other images.
+    """Standardizes images with the channel means and deviations of other images.
 
     `Normalization.adapt` would leave out the 1e-6 that is added to the deviation.
     """
@@ -421,7 +421,7 @@ def standardize(images, others):
 
 
 def preprocess(images):
-    """Preprocesses images for the pretrained networks, in all three modes.
+    """Preprocesses images for pretrained networks, in the modes caffe, tf and torch.
 
     `applications.imagenet_utils.preprocess_input(images, mode=way)` is the same.
     """
@@ -435,7 +435,7 @@ def preprocess(images):
 
 
 def tie_weights(rows, start, epochs, batch_size, rate=0.25):
-    """Fits an autoencoder whose decoder uses the encoder's kernel, transposed."""
+    """Fits an autoencoder whose decoder uses the encoder's transposed kernel."""
     encoder = layers.Dense(len(start[1]), activation="tanh")
     decoder = Tied(encoder)
     model = keras.Sequential([keras.Input(rows.shape[1:]), encoder, decoder])

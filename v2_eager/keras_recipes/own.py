@@ -1,4 +1,4 @@
-"""Layers, callbacks and the like of one's own, as Keras 3 has them made."""
+"""Custom Keras 3 layers, callbacks, optimizers and constraints."""
 
 import tensorflow as tf
 
@@ -11,7 +11,7 @@ class Between(tf.keras.constraints.Constraint):
     """Clips weights to [low, high].
 
     Args:
-        low, high: numbers, what the weights are clipped to after each step.
+        low, high: numbers, the limits of the weights after each step.
     """
 
     def __init__(self, low, high):
@@ -26,7 +26,7 @@ class Between(tf.keras.constraints.Constraint):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class SpectralDense(tf.keras.layers.Dense):
-    """A dense layer whose kernel is divided by about its largest singular value.
+    """A dense layer with spectral normalization: one power iteration step per call.
 
     A call takes one step of the power iteration from the weight `u`, [1, units], and
     divides the kernel by sigma = v @ kernel @ transpose(u); in training it keeps the
@@ -53,7 +53,7 @@ class SpectralDense(tf.keras.layers.Dense):
             self.u.assign(u)
         return self.activation(x @ (kernel / sigma) + self.bias)
 
-    # Dense writes its kernel and bias to a file, and no third weight.
+    # Dense saves its kernel and bias alone, so `u` would be lost.
     def save_own_variables(self, store):
         tf.keras.layers.Layer.save_own_variables(self, store)
 
@@ -83,12 +83,12 @@ class Reversal(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Scaled(tf.keras.layers.Layer):
-    """Scales vectors of the last axis to the length 1, times a weight per channel.
+    """Scales vectors of the last axis to length 1, times a weight per channel.
 
-    x / |x| * gamma with gamma, [channels], as SSD has it for its lowest features.
+    x / |x| * gamma with gamma, [channels], as in SSD for its lowest features.
 
     Args:
-        scale: float or [channels] list, the number that gamma begins with.
+        scale: float or [channels] list, the initial value of gamma.
         **kwargs: those of `keras.layers.Layer`.
     """
 
@@ -111,7 +111,7 @@ class Scaled(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Renormalization(tf.keras.layers.Layer):
-    """Batch renormalization, as `tf.layers.batch_normalization(renorm=True)` had it.
+    """Batch renormalization, as in `tf.layers.batch_normalization(renorm=True)`.
 
     In training x is normalized by the batch, then multiplied by r and shifted by d,
     which correct the batch's deviation and mean towards the moving ones:
@@ -160,7 +160,7 @@ class Renormalization(tf.keras.layers.Layer):
         return tf.nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
 
     def correction(self, mean, deviation):
-        """(r, d): x * r + d is led to the mean and deviation of the batches before."""
+        """The correction (r, d) of a batch towards the moving deviation and mean."""
         low, high, far = (self.clipping[key] for key in ("rmin", "rmax", "dmax"))
         least = tf.sqrt(tf.constant(self.epsilon, mean.dtype))
         before = tf.maximum(self.renorm_stddev, least)
@@ -177,18 +177,18 @@ class Renormalization(tf.keras.layers.Layer):
 
 
 class WarmUp(tf.keras.callbacks.Callback):
-    """Lets the learning rate rise with every batch, until so many epochs are over.
+    """Raises the learning rate with every batch, for a number of epochs: warm-up.
 
-    rate * min(batches seen / (epochs * batches of an epoch), 1). A second `fit` counts
-    on.
+    rate * min(batches seen / (epochs * batches of an epoch), 1). A second `fit`
+    continues to count.
 
     Args:
-        rate: the rate in the end.
-        epochs: how many epochs it rises.
+        rate: the learning rate after the warm-up.
+        epochs: number of epochs of the warm-up.
 
     Raises:
-        ValueError: from `fit`: several steps per execution, of which a callback sees
-            one batch, or data without a length.
+        ValueError: in `fit`, if there are several steps per execution, of which a
+            callback sees one batch, or if the data have no length.
     """
 
     def __init__(self, rate, epochs):
@@ -209,17 +209,17 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
-    """Gradient descent at a rate that is multiplied by a number of the layer's.
+    """Gradient descent whose learning rate is multiplied by a factor of the layer.
 
-    A weight has the share of the innermost layer of its path that has one.
+    A weight has the factor of the innermost layer in its path that is in `shares`.
 
     Args:
         learning_rate: float, or a schedule of Keras.
-        shares: {name of a layer: float}.
+        shares: {name of a layer: float, the factor of its learning rate}.
         **options: of `RowsSummed` and `keras.optimizers.SGD`.
 
     Raises:
-        ValueError: when it is built: a weight is in no layer that has a share.
+        ValueError: in `build`, if no layer in the path of a weight is in `shares`.
     """
 
     def __init__(self, learning_rate, shares, **options):
@@ -227,16 +227,16 @@ class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
         self.shares = shares
 
     def build(self, variables):
-        if self.built:  # what was trained stays
+        if self.built:  # keep the trained slots
             return
         super().build(variables)
         self.of_variables = [self.share(variable.path) for variable in variables]
 
     def share(self, path):
-        """The number by which the rate of a weight is multiplied.
+        """The factor of the learning rate of a weight.
 
         Args:
-            path: of the weight, such as "model/block/dense/kernel".
+            path: path of the weight, such as "model/block/dense/kernel".
         """
         layers = reversed(path.split("/")[:-1])
         share = next((self.shares[n] for n in layers if n in self.shares), None)
@@ -254,7 +254,7 @@ class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Summing(tf.keras.layers.Layer):
-    """A cell of an `RNN` whose output is the sum of its state, [batch, 1].
+    """RNN cell whose output is the sum of its state, [batch, 1].
 
     h = tanh(x @ kernel + h @ recurrent), [batch, units].
 
@@ -281,7 +281,7 @@ class Summing(tf.keras.layers.Layer):
 
 
 class Confusion(tf.keras.callbacks.Callback):
-    """Counts after each epoch which class was taken for which.
+    """Computes a confusion matrix after each epoch.
 
     Args:
         x: [rows, features] array to predict.
@@ -305,10 +305,10 @@ class Confusion(tf.keras.callbacks.Callback):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Tied(tf.keras.layers.Layer):
-    """A dense layer whose kernel is that of another layer, transposed.
+    """A dense layer that uses the transposed kernel of another layer.
 
-    x @ transpose(tied_to.kernel) + bias, [batch, features of the other layer]. A model
-    that is saved whole has the kernel once, and both layers share it when loaded.
+    x @ transpose(tied_to.kernel) + bias, [batch, features of the other layer]. A saved
+    model contains the kernel once, and both layers share it when it is loaded.
 
     Args:
         tied_to: the other `keras.layers.Dense`, which is built before this one.

@@ -48,7 +48,7 @@ def network(
     rate=0.25,
     model=keras.Sequential,
 ):
-    """A compiled network of two layers, whose weights are `start`."""
+    """A compiled network of two dense layers, with the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     last = "sigmoid" if classes == 1 else "softmax"
     model = model(
@@ -66,14 +66,14 @@ def network(
 
 
 def told(history):
-    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    """The history of `fit`: {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def fit_arrays(data, start, epochs, batch_size, share=0.25):
-    """Fits arrays, and validates on their last rows.
+    """Fits a model to arrays, and validates on their last rows: `validation_split`.
 
-    The history's keys are the names that `compile` got: "acc" keeps the old keys.
+    The keys of the history are the names passed to `compile`: "acc" keeps the old keys.
     """
     model = network(start, metrics=["acc"])
     history = model.fit(
@@ -88,10 +88,10 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits the batches of a generator, and validates on those of another.
+    """Fits a model to a generator's batches; validates on another generator's.
 
     In TensorFlow 1 a validation generator continued from epoch to epoch. Keras 3 keeps
-    its first two batches, and begins with them every time.
+    its first two batches, and begins each validation with them.
     """
     steps = len(data[0]) // batch_size
 
@@ -115,11 +115,11 @@ def fit_generator(data, start, epochs, batch_size):
 
 
 class Batches(keras.utils.Sequence):
-    """Batches of rows, which are shuffled before each epoch if there is a seed.
+    """A `Sequence` of batches; with a seed, it shuffles the rows before each epoch.
 
-    The order of the epoch before is shuffled by NumPy's `RandomState`: by
-    `on_epoch_end`, because workers read the first batches of an epoch before Keras
-    calls `on_epoch_begin`. The last batch may be shorter.
+    `on_epoch_end` shuffles the last order with NumPy's `RandomState`, because workers
+    read the first batches of an epoch before Keras calls `on_epoch_begin`. The last
+    batch may be shorter.
 
     Args:
         data: tuple of arrays, [n, ...] each, such as (x, y).
@@ -157,9 +157,9 @@ class Batches(keras.utils.Sequence):
 
 
 def fit_sequence(data, start, validation, epochs, batch_size, seed):
-    """Fits a Sequence that shuffles its rows, and validates on another one.
+    """Fits a model to a `Sequence` that shuffles its rows; validates on another one.
 
-    Keras 3 reads two batches and calls `on_epoch_end` before the first epoch, too:
+    Keras 3 also reads two batches and calls `on_epoch_end` before the first epoch, so
     `Batches` shuffles only after an epoch. Its `val_loss` is the mean over rows.
     """
     model = network(start, metrics=["acc"], model=TellsBatches)
@@ -180,7 +180,7 @@ def fit_sequence(data, start, validation, epochs, batch_size, seed):
 
 
 def fit_frozen(data, start, epochs, batch_size, weight=0.01):
-    """Fits the last layer alone: the first one is frozen, and has a penalty.
+    """Fits the last layer of a model whose first layer is frozen and has a penalty.
 
     Keras 3 leaves the penalties of frozen weights out of the losses.
     """
@@ -204,9 +204,9 @@ def fit_frozen(data, start, epochs, batch_size, weight=0.01):
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):
-    """Fits a dataset that repeats, with a number of steps per epoch.
+    """Fits a model to a repeated dataset with `steps_per_epoch`.
 
-    The loss of an epoch is the mean over rows in Keras 3. It was the mean over batches.
+    The loss of an epoch is the mean over rows in Keras 3, over batches in TensorFlow 1.
     """
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
     model = network(start, model=TellsBatches)
@@ -217,10 +217,10 @@ def fit_dataset(data, start, epochs, batch_size, steps):
 
 
 def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
-    """Fits rows with sample weights and class weights.
+    """Fits a model with sample weights and class weights.
 
-    Keras 3 takes one of the two, and gives a missing class the weight 1. This function
-    raises, as TensorFlow 1 did.
+    Keras 3 accepts only one of the two, and gives a missing class the weight 1. This
+    function multiplies both, and raises for a missing class, as TensorFlow 1 did.
     """
     weights = np.ones(len(data[0]), "f") if rows is None else rows
     if classes is not None:
@@ -241,7 +241,7 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
 
 
 def fit_named(data, start, validation, epochs, batch_size, share=0.25):
-    """Fits two inputs and two outputs by their names, and logs by a callback.
+    """Fits a model with named inputs and outputs; a callback records its logs.
 
     Inputs and outputs of the model are dicts, as the data are. A metric is logged by
     the name that `compile` got: "acc" or "accuracy", "mae" or "mean_absolute_error".
@@ -275,7 +275,7 @@ def fit_named(data, start, validation, epochs, batch_size, share=0.25):
 
 
 def fit_padded(data, start, epochs, batch_size):
-    """Fits a class for each step of masked, padded sequences.
+    """Fits a model that classifies each step of padded, masked sequences.
 
     A loss of Keras 3 is the mean over the steps that are not masked. In TensorFlow 1 it
     was their sum, divided by the number of all steps.
@@ -292,10 +292,10 @@ def fit_padded(data, start, epochs, batch_size):
 
 
 def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
-    """Fits rows in the order that NumPy's seeded generator gives.
+    """Fits a model to rows in the order of NumPy's seeded generator.
 
-    Keras 3 shuffles by `tf.data`, in another order: shuffle the rows before `fit`. 1.15
-    also shuffled the validation rows, whatever `shuffle=` was.
+    Keras 3 shuffles with `tf.data`, in another order: shuffle the rows before `fit`.
+    1.15 also shuffled the validation rows, whatever `shuffle=` was.
     """
     model, random = network(start), np.random.RandomState(seed)
     history = collections.defaultdict(list)
@@ -318,7 +318,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
 
 
 def plain_loop(data, start, epochs, batch_size):
-    """Trains as `fit` does, step by step: losses and accuracies of the epochs."""
+    """Trains in a custom loop, with the losses and accuracies that `fit` logs."""
     model = network(start)
     weights = model.trainable_weights
     means = {
@@ -348,7 +348,7 @@ def plain_loop(data, start, epochs, batch_size):
 
 
 def train_on_batches(data, start, batch_size, steps):
-    """Trains by `train_on_batch`, and tests every second batch by `test_on_batch`.
+    """Trains with `train_on_batch`; calls `test_on_batch` after every second batch.
 
     Before Keras 3.15 the numbers are means of all batches since the last reset.
     """
@@ -365,9 +365,9 @@ def train_on_batches(data, start, batch_size, steps):
 
 
 def train_gan(data, noise, starts, rate=0.25):
-    """Trains a GAN whose discriminator is frozen in the model of both parts.
+    """Trains a GAN: its discriminator is frozen in the combined model.
 
-    Keras 3 reads `trainable` when it traces the first step: it is set before each one.
+    Keras 3 reads `trainable` when it traces the first step: set it before each step.
     """
     (size, features), ones = starts[0][0].shape, np.ones([data.shape[1], 1], "f")
     generator = keras.Sequential(
@@ -406,13 +406,13 @@ NAMES = {
 
 
 def old_name(metric):
-    """`NAMES`, or of a class its words: "TruePositives" is "true_positives"."""
+    """The name of a metric in TensorFlow 1: `NAMES`, or a class name in snake case."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower()
     return NAMES.get(metric, words)
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Evaluates a model: its loss and metrics, with their names."""
+    """Evaluates a model: names and values of its loss and metrics."""
     stateful = keras.metrics
     made = [
         getattr(stateful, m)(name=old_name(m)) if m[0].isupper() else old_name(m)
@@ -425,7 +425,7 @@ def evaluate(data, start, batch_size, metrics):
 
 
 def predict_classes(x, start, batch_size):
-    """Predicts classes and their probabilities by a Sequential model."""
+    """Predicts classes and probabilities with a `Sequential` model."""
     model = network(start, "mse")
     found = model.predict(x, batch_size=batch_size, verbose=0)
     if found.shape[-1] > 1:
@@ -436,9 +436,10 @@ def predict_classes(x, start, batch_size):
 def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=False):
     """Computes the binary cross-entropy of probabilities or logits for each row.
 
-    Keras 3 clips the probabilities as TensorFlow 1 did, and adds no epsilon to them. Of
-    `tf.sigmoid(logits)` the graph of TensorFlow 1 took the logits; Keras 3 does so in a
-    `tf.function`, and takes the clipped probabilities where the sigmoid ran eagerly.
+    Keras 3 clips the probabilities as TensorFlow 1 did, but adds no epsilon to them. If
+    the outputs are `tf.sigmoid(logits)`, TensorFlow 1's graph used the logits. Keras 3
+    uses them in a `tf.function`, and the clipped probabilities if the sigmoid ran
+    eagerly.
     """
     targets = tf.cast(targets, outputs.dtype)
     if label_smoothing:
@@ -454,7 +455,7 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
-    """Stops early by the validation loss, and restores the best weights.
+    """Stops training early on the validation loss, and restores the best weights.
 
     `EarlyStopping` of Keras 3 also restores the best weights if the epochs end before
     the patience does.
@@ -499,9 +500,9 @@ def keep_the_best(data, start, validation, epochs, rate=0.25):
 
 
 def log_batches(data, start, epochs, batch_size):
-    """Logs the loss and the size of each batch by a callback.
+    """Records the loss and the size of each batch with a callback.
 
-    The `loss` of a batch is in Keras 3 the mean of the epoch up to there.
+    In Keras 3 the `loss` in the logs of a batch is the mean of the epoch so far.
     """
     model = network(start, model=TellsBatches)
     log = BatchLog()
@@ -528,7 +529,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """Evaluates a metric that is a function: its mean over batches of any size."""
+    """Evaluates a function as a metric: its mean over batches, whatever their sizes."""
     model = network(start, "binary_crossentropy", [f1])
     values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
     names = ["loss", "f1"]

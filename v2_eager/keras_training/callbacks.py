@@ -1,4 +1,4 @@
-"""Callbacks by which Keras 3 validates, stops and logs as TensorFlow 1 did."""
+"""Callbacks that make Keras 3 validate, stop and log as TensorFlow 1 did."""
 
 import itertools
 import math
@@ -8,14 +8,14 @@ import tensorflow as tf
 
 
 class Validation(tf.keras.callbacks.Callback):
-    """Validates by the next batches of a generator, after each epoch.
+    """Evaluates the model on the next batches of a generator after each epoch.
 
     It adds `val_…` to the logs, for the callbacks after it in the list and `History`.
 
     Args:
-        batches: iterator of batches (x, y), arrays [rows, …]; a second `fit` goes on
+        batches: iterator of batches (x, y), arrays [rows, …]; a second `fit` continues
             where the first one ended.
-        steps: how many batches to take, as one evaluation of all their rows.
+        steps: number of batches, whose rows are evaluated together.
     """
 
     def __init__(self, batches, steps):
@@ -36,7 +36,8 @@ LOGS = ["loss", "kind_loss", "score_loss", "kind_acc", "score_mean_absolute_erro
 class EventLog(tf.keras.callbacks.Callback):
     """Records when validation runs, and the names in the logs of an epoch.
 
-    The names of `LOGS` come first, in the old order, then all others by the alphabet.
+    The names of `LOGS` come first, in the old order, then all others in alphabetical
+    order.
 
     Attributes:
         events: list of ["validation"] and of lists of names.
@@ -56,19 +57,19 @@ class EventLog(tf.keras.callbacks.Callback):
 
 
 class EarlyStopping(tf.keras.callbacks.EarlyStopping):
-    """Goes back to the best weights if it stopped, and not when the epochs end.
+    """Restores the best weights if it stopped training, but not when the epochs end.
 
-    The best is better than the baseline, if there is one, and no NaN; Keras 3 begins
-    with the first epoch, whatever that is. What is called "acc" is to rise, unless the
-    mode says otherwise, and all else to fall.
+    The best value must be better than the baseline, if there is one, and not NaN; Keras
+    3 accepts any value of the first epoch. In the mode "auto", a quantity with "acc" in
+    its name should rise, and any other should fall.
 
-    `keras.callbacks.EarlyStopping` goes back to the best weights in either case.
+    `keras.callbacks.EarlyStopping` restores the best weights in both cases.
 
     The arguments are those of `keras.callbacks.EarlyStopping`.
 
     Raises:
-        TypeError: from `fit`: it stopped and is to restore the best weights, but no
-            value was better than the baseline, or than infinity.
+        TypeError: in `fit`, if it stopped and should restore the best weights, but no
+            value was better than the baseline, or than infinity without a baseline.
     """
 
     def on_train_begin(self, logs=None):
@@ -90,10 +91,10 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
 
 
 class BatchLog(tf.keras.callbacks.Callback):
-    """Records `batch_loss` of the logs of batches, and `loss` of those of epochs.
+    """Records `batch_loss` from the logs of batches, and `loss` from those of epochs.
 
-    The model needs a metric that is called `batch_loss`: Keras 3 logs means of the
-    epoch so far. With several steps per execution only the last one of each has logs.
+    The model needs a metric named `batch_loss`: Keras 3 logs means of the epoch so far.
+    With several steps per execution, only the last step of each execution has logs.
     """
 
     def __init__(self):
@@ -108,13 +109,13 @@ class BatchLog(tf.keras.callbacks.Callback):
 
 
 class NanGuard(tf.keras.callbacks.Callback):
-    """Raises at a NaN loss, before callbacks after it in the list save.
+    """Raises at a NaN loss, before later callbacks save the model.
 
-    `TerminateOnNaN` lets the callbacks after it act, and the epoch end, too.
+    `TerminateOnNaN` still runs the callbacks after it, also at the end of the epoch.
 
     Raises:
-        FloatingPointError: from `fit`: the mean loss of the epoch so far is NaN, as it
-            is from the first NaN on.
+        FloatingPointError: in `fit`, if the mean loss of the epoch so far is NaN, as it
+            is after the first NaN loss.
     """
 
     def on_train_batch_end(self, batch, logs=None):

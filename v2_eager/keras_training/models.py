@@ -1,4 +1,4 @@
-"""Models and a loss of Keras 3 that count as tf.keras of TensorFlow 1 did."""
+"""Keras 3 models and a loss that compute losses as tf.keras of TensorFlow 1 did."""
 
 import tensorflow as tf
 
@@ -7,7 +7,7 @@ register = tf.keras.utils.register_keras_serializable("tensorflow_1")
 
 @register
 class Last(tf.keras.metrics.Metric):
-    """The scalar that `update_state` was given last; 0 before.
+    """A metric: the last scalar passed to `update_state`, or 0.
 
     Args:
         name: str, the name of the metric.
@@ -26,7 +26,7 @@ class Last(tf.keras.metrics.Metric):
 
 
 class BatchLosses:
-    """Has a model log the loss of each batch, too, and the mean of these.
+    """Model mixin: also logs the loss of each batch, and the mean of these losses.
 
         class Net(BatchLosses, tf.keras.Model):
             pass
@@ -34,7 +34,7 @@ class BatchLosses:
         model = Net(inputs, outputs)
 
     The `loss` of Keras 3 is the mean of all rows since the epoch began. Validation adds
-    both, too, as `val_batch_loss` and `val_mean_loss`.
+    both as `val_batch_loss` and `val_mean_loss`.
 
     Args:
         *args, **kwargs: those of the class of the model.
@@ -67,7 +67,7 @@ class TellsBatches(BatchLosses, tf.keras.Sequential):
 
 
 class FrozenPenalties:
-    """Has the losses of a model contain the penalties of what is frozen, too.
+    """Model mixin: includes the penalties of frozen weights in the losses.
 
     List it before the class of the model; see `BatchLosses`.
     """
@@ -84,7 +84,7 @@ class FrozenPenalties:
 
 @register
 class CountsFrozen(FrozenPenalties, tf.keras.Sequential):
-    """A Sequential model whose losses contain the penalties of frozen weights, too.
+    """A Sequential model whose losses include the penalties of frozen weights.
 
     `keras.Sequential` adds the penalties of trainable weights alone. See
     `FrozenPenalties`.
@@ -97,16 +97,17 @@ class CountsFrozen(FrozenPenalties, tf.keras.Sequential):
 
 @register
 class OverAllSteps(tf.keras.losses.SparseCategoricalCrossentropy):
-    """The cross-entropy of class numbers, summed and divided by the number of steps.
+    """Sparse cross-entropy: sum over unmasked steps, divided by the number of steps.
 
-    The sum has the steps that the mask of the outputs keeps, times their weights; the
-    divisor is the number of all labels. `keras.losses.SparseCategoricalCrossentropy`
-    divides by the number of steps that the mask keeps.
+    The sum is over the steps that the mask of the outputs keeps, times their weights;
+    the divisor is the number of all labels.
+    `keras.losses.SparseCategoricalCrossentropy` divides by the number of steps that the
+    mask keeps.
 
     Args:
         reduction: "sum", or left out.
         axis: int, the axis of the classes.
-        **options: other ones of `keras.losses.SparseCategoricalCrossentropy`.
+        **options: other options of `keras.losses.SparseCategoricalCrossentropy`.
 
     Raises:
         ValueError: another reduction.

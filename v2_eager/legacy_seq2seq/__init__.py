@@ -42,7 +42,7 @@ def make_char_rnn(units, classes, feed_previous=False, name="model"):
 
 
 def make_basic_seq2seq(units, tied=False, name="model"):
-    """Makes an encoder and a decoder of vectors, of one cell if they are tied.
+    """Makes a GRU encoder and a GRU decoder of vectors; if tied, they share one cell.
 
     Returns a `BasicSeq2Seq`; see the class.
     """
@@ -52,7 +52,7 @@ def make_basic_seq2seq(units, tied=False, name="model"):
 def make_embedding_seq2seq(
     units, sources, classes, size, feed=False, projected=False, name="model"
 ):
-    """Makes a translator without attention, whose outputs are logits.
+    """Makes a sequence-to-sequence model with embeddings, without attention.
 
     Returns a `Translator`; see the class.
     """
@@ -76,7 +76,7 @@ def make_embedding_seq2seq(
 def make_attention_decoder(
     units, outputs=None, heads=1, initial_state_attention=False, name="model"
 ):
-    """Makes a decoder of vectors, which looks at a memory by several heads.
+    """Makes an LSTM decoder of vectors with multi-head attention to a memory.
 
     Returns an `Attending`; see the class.
     """
@@ -88,7 +88,7 @@ def make_attention_decoder(
 def make_attention_seq2seq(
     units, sources, classes, size, feed=False, heads=1, first=False, name="model"
 ):
-    """Makes a translator that looks at what it has read, whose outputs are logits.
+    """Makes a sequence-to-sequence model with embeddings and attention.
 
     Returns a `Translator`; see the class.
     """
@@ -109,7 +109,7 @@ def make_attention_seq2seq(
 def sequence_loss_by_example(
     logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None
 ):
-    """Gives the cross-entropy of each sequence, weighted."""
+    """Computes the weighted cross-entropy of each sequence."""
     if not len(logits) == len(targets) == len(weights):
         raise ValueError(
             "Lengths of logits, weights, and targets must be the same "
@@ -122,7 +122,7 @@ def sequence_loss_by_example(
             for logit, target, weight in zip(logits, targets, weights)
         ]
     )
-    if average_across_timesteps:  # and no error where all weights are 0
+    if average_across_timesteps:  # no error if all weights are 0
         losses /= tf.add_n(weights) + 1e-12
     return losses
 
@@ -135,7 +135,7 @@ def sequence_loss(
     average_across_batch=True,
     softmax_loss_function=None,
 ):
-    """Gives the cross-entropy of all sequences, each with its own average."""
+    """Averages the weighted cross-entropy over time, then over the batch."""
     losses = sequence_loss_by_example(
         logits, targets, weights, average_across_timesteps, softmax_loss_function
     )
@@ -143,7 +143,7 @@ def sequence_loss(
 
 
 def train_with_buckets(sources, said, buckets, turns, start, rate=0.5, samples=3):
-    """Trains a translator on sequences in buckets, by a sampled softmax."""
+    """Trains a translation model on bucketed sequences with a sampled softmax."""
     # --- model
     tf.random.set_seed(7)
     model = BucketModel(start)
@@ -180,7 +180,7 @@ def train_with_buckets(sources, said, buckets, turns, start, rate=0.5, samples=3
 
 
 def train_char_rnn(text, batch, steps, start, epochs=2, rate=0.02, decay=0.5):
-    """Trains char-rnn on a text, piece by piece, and keeps its state in an epoch."""
+    """Trains char-rnn on a text piece by piece; keeps the state within an epoch."""
     # --- pieces
     pieces = len(text) // (batch * steps)
     if not pieces:

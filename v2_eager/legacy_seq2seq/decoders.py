@@ -1,9 +1,10 @@
-"""Decoders that Python unrolls: a list of tensors in, a list of tensors out.
+"""Decoders that Python unrolls, from a list of tensors to a list of tensors.
 
-In v1 the scope of a call named the variables of the cell that was handed over. Here a
-cell has its path from the beginning, and what needs two of a kind takes `make_cell`, a
-function of the path: `lambda path: rnn.GRUCell(128, name=f"{path}/gru_cell")`. Call
-all of these in a `tf.function`, whose graph then has every step.
+In TensorFlow 1 the scope of a call named the variables of the cell that was passed.
+Here a cell gets its path when it is made, and a class that needs two cells takes
+`make_cell`, a function of the path: `lambda path: rnn.GRUCell(128,
+name=f"{path}/gru_cell")`. Call all of these in a `tf.function`, whose graph then has
+every step.
 """
 
 import tensorflow as tf
@@ -13,17 +14,17 @@ from v2_eager.numerics.rnn.cells import Cell, affine
 
 
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None):
-    """`rnn_decoder`: a cell, step by step.
+    """`rnn_decoder`: runs a cell over a list of inputs, or over its own outputs.
 
     Args:
         decoder_inputs: list of [batch, depth] tensors.
         initial_state: state of the cell.
         cell: the cell.
-        loop_function: None, or a function of (last output, number of the step) for what
-            is read in place of all inputs but the first.
+        loop_function: None, or a function from (last output, number of the step) to the
+            next input, which replaces all inputs except the first.
 
     Returns:
-        (list of as many outputs, last state).
+        (list of outputs, one for each input; last state).
     """
     depth, dtype = decoder_inputs[0].shape[-1], dtype_of(initial_state)
     cell.build(depth, dtype)
@@ -46,20 +47,20 @@ def unrolled(step, inputs, state, loop_function):
 
 
 class AttentionDecoder(Cell):
-    """`attention_decoder`: looks at a memory after each step.
+    """`attention_decoder`: a cell that attends to a memory after each step.
 
     Args:
-        cell: the cell; its variables were named below those of the decoder.
-        output_size: of the outputs, if it is not that of the cell.
-        num_heads: how often it looks, with weights of its own.
-        initial_state_attention: whether it looks by the first state, too; else the
-            first step reads zeros.
-        name: what the names of the variables begin with.
-        initializer: of the weights, a function of shape and dtype; None for
+        cell: the cell; TensorFlow 1 named its variables below those of the decoder.
+        output_size: size of the outputs, if it is not that of the cell.
+        num_heads: number of attention heads, each with its own weights.
+        initial_state_attention: whether to attend with the initial state, before the
+            first step; otherwise the first step reads zeros.
+        name: prefix of the names of the variables.
+        initializer: initializer of the weights, a function of shape and dtype; None for
             `glorot_uniform`.
 
     Raises:
-        ValueError: no heads.
+        ValueError: `num_heads` is below 1.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class AttentionDecoder(Cell):
         self.looks_first = initial_state_attention
 
     def build(self, depth, size, dtype):
-        """Makes the variables for inputs and a memory of these depths, once."""
+        """Creates the variables once, for inputs and a memory of these depths."""
         if self.kernel is not None:
             return
         self.cell.build(depth, dtype)
@@ -101,16 +102,16 @@ class AttentionDecoder(Cell):
     def __call__(
         self, decoder_inputs, initial_state, attention_states, loop_function=None
     ):
-        """Decodes.
+        """Decodes a list of inputs step by step.
 
         Args:
             decoder_inputs: list of [batch, depth] tensors.
             initial_state: state of the cell.
             attention_states: [batch, time, size] tensor, the memory.
-            loop_function: as of `rnn_decoder`.
+            loop_function: as for `rnn_decoder`.
 
         Returns:
-            (list of as many outputs, last state).
+            (list of outputs, one for each input; last state).
         """
         memory, depth = attention_states, decoder_inputs[0].shape[1]
         self.build(depth, memory.shape[2], memory.dtype)
@@ -132,7 +133,7 @@ class AttentionDecoder(Cell):
         return outputs, state
 
     def look(self, state, keys, memory):
-        """What each head sees of the memory, [batch, size], by a state."""
+        """Attends to the memory with a state: for each head a [batch, size] context."""
         query, seen = tf.concat(tf.nest.flatten(state), 1), []
         for v, layer, keys_of_one in zip(self.weights, self.queries, keys):
             hidden = tf.tanh(keys_of_one + affine(query, *layer)[:, tf.newaxis])
@@ -143,17 +144,17 @@ class AttentionDecoder(Cell):
 
 
 class EmbeddingDecoder(tf.Module):
-    """`embedding_rnn_decoder`: reads words, those that are given or its own.
+    """`embedding_rnn_decoder`: decodes from given words, or greedily from its own.
 
     Args:
-        cell: the cell; its variables were named below `…/rnn_decoder`.
+        cell: the cell; TensorFlow 1 named its variables below `…/rnn_decoder`.
         num_symbols: vocabulary size.
         embedding_size: size of a word's vector.
-        output_projection: None where outputs are logits, or ([output_size, num_symbols]
-            weights, [num_symbols] bias) that make logits of them.
+        output_projection: None if outputs are logits, or ([output_size, num_symbols]
+            weights, [num_symbols] bias) that project outputs to logits.
         name: scope of the variable `embedding`.
-        initializer: of the embedding, a function of shape and dtype; None for
-            `glorot_uniform`.
+        initializer: initializer of the embedding, a function of shape and dtype; None
+            for `glorot_uniform`.
     """
 
     def __init__(
@@ -171,9 +172,9 @@ class EmbeddingDecoder(tf.Module):
         self.path, self.initializer = name, initializer or initializers.glorot_uniform()
 
     def build(self, size, dtype):
-        """Makes the variables, once; the size is that of a memory."""
+        """Creates the variables once; `size` is that of the memory."""
         if self.embedding is None:
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # no outer scope in the name
                 self.embedding = tf.Variable(
                     lambda: self.initializer(self.shape, dtype),
                     name=f"{self.path}/embedding",
@@ -194,18 +195,19 @@ class EmbeddingDecoder(tf.Module):
         feed_previous=False,
         update_embedding_for_previous=True,
     ):
-        """Decodes.
+        """Decodes a list of inputs step by step.
 
         Args:
             decoder_inputs: list of [batch] int tensors.
             initial_state: state of the cell.
-            attention_states: [batch, time, size] tensor, of a decoder with attention.
+            attention_states: [batch, time, size] tensor, for a decoder with attention.
             feed_previous: whether to decode greedily: each input after the first is
                 the argmax of the previous logits.
-            update_embedding_for_previous: whether the vectors of those get gradients.
+            update_embedding_for_previous: whether the embeddings of these inputs get
+                gradients.
 
         Returns:
-            (list of as many outputs, last state).
+            (list of outputs, one for each input; last state).
         """
         memory = attention_states
         size = None if memory is None else memory.shape[2]
@@ -241,16 +243,16 @@ class EmbeddingSeq2Seq(tf.Module):
         make_cell: function from a path to a cell, whose variables are named below it.
         num_encoder_symbols: source vocabulary size.
         num_decoder_symbols: target vocabulary size.
-        embedding_size: size of the vectors of both.
-        output_projection: None for a layer of its own that makes logits, or a pair as
-            of `EmbeddingDecoder`, for outputs as they are.
+        embedding_size: size of the source and target vectors.
+        output_projection: None if a layer of the model makes logits, or a pair as for
+            `EmbeddingDecoder`, if the model returns outputs that are not projected.
         name: scope of all variables.
-        initializer: of the weights that are not the cells', a function of shape and
-            dtype; None for TensorFlow 1's defaults.
-        **options: of the decoder, where a subclass has some.
+        initializer: initializer of all weights except the cells', a function of shape
+            and dtype; None for TensorFlow 1's defaults.
+        **options: options of the decoder, if a subclass has any.
     """
 
-    scopes = "embedding_rnn_decoder/rnn_decoder"  # of the cell that decodes
+    scopes = "embedding_rnn_decoder/rnn_decoder"  # of the decoder's cell
 
     def __init__(
         self,
@@ -284,25 +286,25 @@ class EmbeddingSeq2Seq(tf.Module):
         return EmbeddingDecoder(cell, *arguments, path, initializer)
 
     def build(self, dtype):
-        """Makes the variables, once."""
+        """Creates the variables once."""
         self.encoder.build(1, dtype)
         self.decoder.build(self.encoder.output_size, dtype)
 
     def memory(self, outputs):
-        """What the decoder looks at, of the outputs of the encoder."""
+        """The memory that the decoder attends to, from the encoder's outputs."""
         del outputs
 
     def __call__(
         self, encoder_inputs, decoder_inputs, feed_previous=False, dtype=tf.float32
     ):
-        """Encodes the sources and decodes.
+        """Encodes the source words and decodes the target words.
 
         Args:
             encoder_inputs: list of [batch] int tensors.
             decoder_inputs: list of [batch] int tensors.
-            feed_previous: whether to decode greedily: a bool, or a bool tensor. By a
-                tensor, the embeddings of words that are fed back get no gradients.
-            dtype: of all variables.
+            feed_previous: whether to decode greedily: a bool, or a bool tensor. If it
+                is a tensor, the embeddings of words that are fed back get no gradients.
+            dtype: dtype of all variables.
 
         Returns:
             (list of as many outputs as there are decoder inputs, last state).
@@ -325,10 +327,10 @@ class EmbeddingSeq2Seq(tf.Module):
 
 
 class EmbeddingAttentionSeq2Seq(EmbeddingSeq2Seq):
-    """`embedding_attention_seq2seq`: looks at what it has read.
+    """`embedding_attention_seq2seq`: decodes with attention to the encoder's outputs.
 
-    Takes what `EmbeddingSeq2Seq` takes, and `num_heads` and `initial_state_attention`
-    of `AttentionDecoder`.
+    It has the arguments of `EmbeddingSeq2Seq`, and `num_heads` and
+    `initial_state_attention` of `AttentionDecoder`.
     """
 
     scopes = "embedding_attention_decoder/attention_decoder"

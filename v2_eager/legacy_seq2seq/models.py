@@ -1,4 +1,4 @@
-"""What the pages make and train: decoders as functions of [batch, time] tensors."""
+"""The models of this page: decoders as functions of [batch, time] tensors."""
 
 import tensorflow as tf
 
@@ -6,19 +6,19 @@ from v2_eager.legacy_seq2seq.decoders import EmbeddingAttentionSeq2Seq, rnn_deco
 from v2_eager.numerics import rnn
 from v2_eager.rnn import DRAW, basic_lstm, gru
 
-# A function that Python unrolls is a graph for every time: nothing to convert in it.
+# Python unrolls these functions, so AutoGraph has nothing to convert in them.
 
 
 class CharRNN(tf.Module):
-    """char-rnn: an embedding, LSTMs on top of each other, and a softmax layer.
+    """char-rnn: an embedding, stacked LSTMs and a softmax layer.
 
     A call takes chars, [batch, time] ints, and the states, a [layers, 2, batch, units]
     float tensor of c and h. It returns the logits, [batch * time, classes], and the
-    last states, a tuple of (c, h). The first call makes the variables, which `ordered`
-    has in the order of TensorFlow 1.
+    last states, a tuple of (c, h). The first call creates the variables; `ordered`
+    lists them in the order of TensorFlow 1.
 
     Args:
-        units: size of the vectors and of both parts of each state.
+        units: size of the vectors and of c and h of each state.
         classes: number of characters.
         feed_previous: whether each step after the first reads the argmax of the
             previous logits.
@@ -33,11 +33,11 @@ class CharRNN(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.cell is not None
 
     def build(self, layers, dtype):
-        """Makes the variables, once."""
+        """Creates the variables once."""
         if self.cell is not None:
             return
         path = f"{self.prefix}rnnlm"
@@ -53,7 +53,7 @@ class CharRNN(tf.Module):
         self.cell = rnn.MultiRNNCell(cells)
         self.cell.build(self.units, dtype)
         weights = [weight for cell in cells for weight in (cell.kernel, cell.bias)]
-        # As they were made: so the norms of the gradients were summed.
+        # In the order of creation, in which TensorFlow 1 summed the gradients' norms.
         self.ordered = [self.w, self.b, self.embedding, *weights]
 
     @tf.function(autograph=False)
@@ -63,7 +63,7 @@ class CharRNN(tf.Module):
         return self.read(chars, tuple(rnn.LSTMStateTuple(c, h) for c, h in pairs))
 
     def read(self, chars, states):
-        """The logits, [batch * time, classes], and the last states."""
+        """Computes the logits, [batch * time, classes], and the last states."""
 
         def loop(previous, _):
             scores = tf.matmul(previous, self.w) + self.b
@@ -77,14 +77,14 @@ class CharRNN(tf.Module):
 
 
 class BasicSeq2Seq(tf.Module):
-    """A GRU that reads the sources, and a GRU that goes on from its state.
+    """A GRU encoder, and a GRU decoder that starts from the encoder's last state.
 
     A call takes two [batch, time, depth] float tensors, whose times may differ. It
-    returns the list of outputs of the second, [batch, units] each, and the last state.
+    returns the list of the decoder's outputs, [batch, units] each, and the last state.
 
     Args:
         units: size of the state.
-        tied: whether both are one cell.
+        tied: whether encoder and decoder share one cell.
         path: scope of the variables, which TensorFlow 1 named after its functions.
     """
 
@@ -148,10 +148,10 @@ class Attending(tf.Module):
 
 
 class BucketModel(tf.Module):
-    """A translator with attention, and the weights that make logits of its outputs.
+    """A translation model with attention, and the weights that project to logits.
 
     A call takes source and target words, [batch, time] ints. It returns the list of
-    outputs, [batch, units] each. `ordered` has the variables in the order of `start`.
+    outputs, [batch, units] each. `ordered` lists the variables in the order of `start`.
 
     Args:
         start: {name in the checkpoint: array} of all variables; `proj_w` is [units,
@@ -171,7 +171,7 @@ class BucketModel(tf.Module):
         )
         self.model.build(self.w.dtype)
         variables = {variable.name[:-2]: variable for variable in self.variables}
-        # As they were made: so the norms of the gradients were summed.
+        # In the order of creation, in which TensorFlow 1 summed the gradients' norms.
         self.ordered = [variables[name] for name in start]
         for name, variable in variables.items():
             variable.assign(start[name])

@@ -1,11 +1,11 @@
-"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take.
+"""Optimizers, RNN cells, losses, metrics, … that compute as TensorFlow 1 did.
 
-One module for each kind, one definition for each piece: `optimizers`, `schedules`,
-`initializers`, `randomness`, `rnn`, `batch_norms`, `losses`, `metrics`, `averages`,
-`restore`. Below, each is used by name; every name is proven so against 1.15.5, but for
-`layers` and `norms`, which `contrib_layers`, `contrib_norms` and `slim` prove,
-`quantization`, which `mixed_precision` does, `recurrences`, which `contrib_recurrences`
-does, and `pruning`, which `contrib_framework` does.
+Each kind has a module: `optimizers`, `schedules`, `initializers`, `randomness`, `rnn`,
+`batch_norms`, `losses`, `metrics`, `averages`, `restore`. The functions below use their
+classes and functions by name; so each is compared with 1.15.5. Other topics prove the
+other modules: `contrib_layers`, `contrib_norms` and `slim` prove `layers` and `norms`,
+`mixed_precision` proves `quantization`, `contrib_recurrences` proves `recurrences`, and
+`contrib_framework` proves `pruning`.
 """
 
 import inspect
@@ -48,7 +48,7 @@ __all__ = [
 
 
 def optimize(optimizer, hyper, start, gradients, options=()):
-    """Applies gradients, step by step, by an optimizer of any name."""
+    """Applies gradients step by step with the optimizer of a given name."""
     # --- build
     hyper, options, more = dict(hyper), dict(options), {}
     limits, rates = options.get("limits"), options.get("rates")
@@ -117,12 +117,12 @@ def optimize(optimizer, hyper, start, gradients, options=()):
 
 
 def decayed(step, schedule, options):
-    """The learning rate at a step, by a schedule of any name."""
+    """Computes the learning rate at a step with the schedule of a given name."""
     return getattr(schedules, schedule)(global_step=step, **options)
 
 
 def noisy_rates(steps, place, options):
-    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place."""
+    """Computes `noisy_linear_cosine_decay`, seeded by the op's place in the graph."""
     # --- build
     rng = randomness.stream(*randomness.kernel_seeds(7, place))
 
@@ -138,7 +138,7 @@ def noisy_rates(steps, place, options):
 
 
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
-    """Draws the initial value of a variable, by an initializer of any name."""
+    """Draws the initial value of a variable with the initializer of a given name."""
     # --- build
     tf.random.set_seed(randomness.kernel_seeds(graph_seed, op_seed)[0])
     draw = getattr(initializers, initializer)(seed=op_seed, **options)
@@ -148,7 +148,7 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
 
 def numbers(kind, graph_seed, op_seed, sizes):
-    """Draws again and again from one op."""
+    """Draws random numbers several times from one random op."""
     # --- build
     rng = randomness.stream(*randomness.kernel_seeds(graph_seed, op_seed))
     draw = getattr(rng, kind.replace("random_", ""))
@@ -157,7 +157,7 @@ def numbers(kind, graph_seed, op_seed, sizes):
 
 
 def make_reader(cell, loop="unroll", name="reader"):
-    """Makes a recurrent network of cells of any name.
+    """Makes a recurrent network from cells that are given by name.
 
     Returns a `Reader`; see the class.
     """
@@ -165,7 +165,7 @@ def make_reader(cell, loop="unroll", name="reader"):
 
 
 class Reader(tf.Module):
-    """Cells of `rnn` by name, and the loop that runs them.
+    """A recurrent network: cells of `rnn`, given by name, and the loop that runs them.
 
     A call takes x, [batch, time, depth] floats, and optionally lengths, [batch] ints.
     It returns the outputs and the last state.
@@ -190,7 +190,7 @@ class Reader(tf.Module):
         if "activation" in options:
             options["activation"] = getattr(tf.nn, options["activation"])
         name = inspect.signature(make).parameters.get("name")
-        if name is not None:  # of a cell with variables: below the scope of its name
+        if name is not None:  # the cell has variables: they are in a scope of its name
             path = path if kind == "HighwayWrapper" else f"{path}/{name.default}"
             options["name"] = path
             options["initializer"] = initializers.glorot_uniform(seed=1)
@@ -208,7 +208,7 @@ class Reader(tf.Module):
 
 
 def dropped(x, cell, runs):
-    """Runs a network of cells that drop, again and again."""
+    """Runs an RNN with dropout several times; each run draws new masks."""
     # --- build
     tf.random.set_seed(7)
     reader = make_reader(cell)
@@ -219,7 +219,7 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share it is fed: of inputs, outputs, states."""
+    """Runs an RNN with dropout whose keep probability is fed in each run."""
     # --- build
     tf.random.set_seed(7)
     cell = make_reader(cell).cells[0]
@@ -237,7 +237,7 @@ def dropped_by(x, cell, shares):
 
 
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):
-    """Makes a batch normalization.
+    """Makes a batch normalization layer.
 
     Returns a `Normalized`; see the class.
     """
@@ -245,7 +245,7 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
 
 
 class Normalized(tf.Module):
-    """A batch normalization that computes in a given dtype.
+    """A batch normalization layer that computes in a given dtype.
 
     A call takes x, [..., channels] floats, and `training`, a bool, and returns a tensor
     of the shape and dtype of x.
@@ -269,7 +269,7 @@ class Normalized(tf.Module):
 
 
 def contrib_normalized(batches, options):
-    """Trains a batch normalization of contrib, batch by batch, and looks at it then."""
+    """Runs `tf.contrib.layers.batch_norm` in training on batches, then in inference."""
     # --- build
     norm = batch_norms.ContribBatchNorm(**options)
     spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
@@ -293,12 +293,12 @@ def contrib_normalized(batches, options):
 
 
 def loss(labels, predictions, weights, kind, options):
-    """A loss of any name."""
+    """Computes the loss of a given name."""
     return getattr(losses, kind)(labels, predictions, weights=weights, **options)
 
 
 def streamed(metric, options, batches, more=()):
-    """Streams batches through a metric of any name."""
+    """Updates the metric of a given name with batches; returns its value after each."""
     # --- metrics
     name = metric.replace("_at_thresholds", "").title().replace("_", "")
     name = {"Auc": "AUC", "MeanIou": "MeanIoU"}.get(name, name)
@@ -323,7 +323,7 @@ def streamed(metric, options, batches, more=()):
 
 
 def averaged(start, values, decay, counts=None):
-    """Averages variables, which are assigned values in turn."""
+    """Assigns a series of values to variables, and updates their moving averages."""
     # --- build
     variables = {k: tf.Variable(value, name=k) for k, value in start.items()}
     count = None if counts is None else tf.Variable(0, False, dtype=tf.int64)
@@ -349,7 +349,7 @@ def averaged(start, values, decay, counts=None):
 
 
 def averaged_tensor(values, decay, zero_debias=False):
-    """Averages a tensor, such as a loss."""
+    """Updates the moving average of a tensor, such as a loss."""
     # --- build
     shape, dtype = values.shape[1:], values.dtype
     average = averages.TensorAverage(shape, dtype, decay, zero_debias)
@@ -359,7 +359,7 @@ def averaged_tensor(values, decay, zero_debias=False):
 
 
 def restored(saved, start, assignment=None):
-    """Writes a checkpoint, and restores variables from it by name."""
+    """Writes a checkpoint and restores variables from it by name."""
     with tempfile.TemporaryDirectory() as folder:
         # --- save
         path = os.path.join(folder, "model.ckpt")

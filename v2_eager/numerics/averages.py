@@ -1,4 +1,4 @@
-"""The moving averages of TensorFlow 1, under the names that its checkpoints have.
+"""Moving averages that compute as in TensorFlow 1 and have its checkpoint names.
 
     averages = ExponentialMovingAverage(0.999, num_updates=global_step)
     averages.apply(model.trainable_variables)    # after each step
@@ -18,13 +18,14 @@ __all__ = [
 
 
 def assign_moving_average(variable, value, decay):
-    """Moves an average towards a value, by `zero_debias=False`.
+    """Updates a moving average without bias correction (`zero_debias=False`).
 
     Args:
         variable: float variable, the average.
-        value: tensor like it.
-        decay: share of the old average that is kept, a number or tensor. Of a number
-            1 - decay is rounded, of a float32 tensor decay is, whatever the variable.
+        value: tensor of the variable's shape and dtype.
+        decay: share of the old average that is kept, a number or tensor. With a number,
+            1 - decay is rounded; with a float32 tensor, decay is rounded to float32,
+            also if the variable has another dtype.
 
     Returns:
         The average.
@@ -34,14 +35,15 @@ def assign_moving_average(variable, value, decay):
 
 
 def assign_debiased_average(variable, biased, local_step, value, decay):
-    """Moves an average that begins at zero, by `zero_debias=True`.
+    """Updates a moving average that begins at zero, with bias correction.
 
-    variable = biased / (1 - decay ** local_step), as in section 3 of "Adam".
+    That is `zero_debias=True`: variable = biased / (1 - decay ** local_step), as in
+    section 3 of "Adam".
 
     Args:
-        variable: float variable, the average without bias.
-        biased: variable like it, the average with the zero that it began at.
-        local_step: scalar variable of its dtype, how many updates there were.
+        variable: float variable, the average with bias correction.
+        biased: variable of the same shape and dtype, the average that began at zero.
+        local_step: scalar variable of the same dtype, the number of updates.
         value, decay: see `assign_moving_average`.
 
     Returns:
@@ -54,14 +56,14 @@ def assign_debiased_average(variable, biased, local_step, value, decay):
 
 
 def variable_of_replicas(value, name):
-    """A variable that each replica of a strategy moves by what it alone has seen.
+    """Makes a variable that each replica updates alone; its value is their mean.
 
-    Read outside of `strategy.run`, it is the mean of all replicas. Without a strategy
-    it is like any other that is not trained.
+    If it is read outside of `strategy.run`, its value is the mean over all replicas.
+    Without a strategy it is an ordinary variable that is not trained.
 
     Args:
         value: initial value, a float tensor.
-        name: of the variable.
+        name: name of the variable.
 
     Returns:
         A `tf.Variable`.
@@ -76,22 +78,22 @@ def variable_of_replicas(value, name):
 
 
 class ExponentialMovingAverage(tf.Module):
-    """`tf.train.ExponentialMovingAverage` of variables.
+    """`tf.train.ExponentialMovingAverage`: moving averages of variables.
 
-    The public `tf.train.ExponentialMovingAverage` moves an average of a variable by the
-    same bits. It would make the averages in its first `apply` only, give one whose name
-    is taken "_1", and, being no `tf.Module`, be in no `tf.train.Checkpoint`.
+    The public `tf.train.ExponentialMovingAverage` gives the same bits for variables.
+    But it would make the averages only in its first `apply`, add "_1" to a name that is
+    already used, and not be saved by `tf.train.Checkpoint`: it is not a `tf.Module`.
 
     Args:
         decay: share of the old average that an update keeps, at most.
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
-        name: what the averages are called by: that of `w` is `w/name`.
-        scope: what their names begin with, if they were made in a variable scope.
+        name: suffix of the averages' names: the average of `w` is called `w/name`.
+        scope: prefix of their names, if they were made in a variable scope.
 
     Attributes:
-        averaged: list of `variable.ref()` of what has an average.
-        shadows: list of the averages, variables in the same order.
+        averaged: list of `variable.ref()` of the variables that have an average.
+        shadows: list of the averages, which are variables, in the same order.
     """
 
     def __init__(
@@ -104,20 +106,21 @@ class ExponentialMovingAverage(tf.Module):
 
     @property
     def built(self):
-        """Whether it has averages."""
+        """Whether the averages exist."""
         return bool(self.shadows)
 
     def create(self, variables):
-        """Makes the averages that there are not yet, at the values of the variables.
+        """Makes the missing averages; each begins at the value of its variable.
 
-        The first `apply` does so, too; but then of what the first step has moved.
+        The first `apply` makes them, too; but if it comes after the first step, they
+        begin at the values after that step.
 
         Returns:
             This object.
 
         Raises:
-            TypeError: a variable of another dtype than float.
-            ValueError: one that is made by the function that is being traced.
+            TypeError: a variable is not of a float dtype.
+            ValueError: the function that is being traced makes one of the variables.
         """
         with tf.init_scope(), tf.name_scope(""):
             known = set(self.averaged)
@@ -138,15 +141,15 @@ class ExponentialMovingAverage(tf.Module):
         return self
 
     def apply(self, variables, num_updates=None):
-        """Moves the averages of the variables towards them.
+        """Updates the moving averages of the variables.
 
         Args:
             variables: list of float variables.
-            num_updates: instead of that of the object.
+            num_updates: used in place of the object's `num_updates`.
         """
         self.create(variables)
         count = self.num_updates if num_updates is None else num_updates
-        decay = tf.convert_to_tensor(self.decay)  # float32, whatever the variables are
+        decay = tf.convert_to_tensor(self.decay)  # float32, also for float64 variables
         if count is not None:
             count = tf.cast(count, tf.float32)
             decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
@@ -155,15 +158,15 @@ class ExponentialMovingAverage(tf.Module):
             assign_moving_average(shadows[variable.ref()], variable, decay)
 
     def average(self, variable):
-        """The average of a variable, or None if it has none."""
+        """Returns the average of a variable, or None if the variable has no average."""
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """The name of its average, which it may not have yet."""
+        """Returns the name of a variable's average, which need not exist yet."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):
-        """{name in a checkpoint: variable}: averages for what is averaged."""
+        """Maps checkpoint names to variables; averaged variables load the averages."""
         averaged = set(self.averaged)
         return {
             self.average_name(v) if v.ref() in averaged else v.name.partition(":")[0]: v
@@ -172,22 +175,22 @@ class ExponentialMovingAverage(tf.Module):
 
 
 class TensorAverage(tf.Module):
-    """What `ExponentialMovingAverage.apply` made of a tensor, such as a loss.
+    """The moving average of a tensor, such as a loss: `apply` with a list of tensors.
 
     Args:
-        shape: of the tensor.
-        dtype: of the tensor.
+        shape: shape of the tensor.
+        dtype: dtype of the tensor.
         decay: share of the old average that an update keeps.
-        zero_debias: whether to divide by 1 - decay ** n, as Adam does, since an average
-            begins at zero.
-        op_name: name of the op of the tensor; its average is `op_name/name`.
-        name: as of `ExponentialMovingAverage`.
+        zero_debias: whether to divide by 1 - decay ** n, as Adam does, to correct the
+            bias of an average that begins at zero.
+        op_name: name of the tensor's op; the average is called `op_name/name`.
+        name: see `ExponentialMovingAverage`.
 
     Attributes:
         average: the variable.
 
     Raises:
-        TypeError: another dtype than float.
+        TypeError: `dtype` is not a float dtype.
     """
 
     def __init__(
@@ -214,7 +217,7 @@ class TensorAverage(tf.Module):
             self.local_step = zeros(path + "/local_step", [])
 
     def update(self, value):
-        """Moves the average towards `value`, and returns it."""
+        """Updates the average with `value`, and returns the average."""
         decay = tf.convert_to_tensor(self.decay)
         if not self.zero_debias:
             return assign_moving_average(self.average, value, decay)

@@ -1,11 +1,12 @@
-"""Batch normalization as `tf.layers` and `tf.contrib.layers` (slim) had it.
+"""Batch normalization of `tf.layers` and of `tf.contrib.layers` (slim).
 
     norm = BatchNorm(name="conv/batch_normalization")
-    y = norm(x, training=True)    # and the moving statistics are updated
+    y = norm(x, training=True)    # also updates the moving statistics
 
-Keras' layer rounds in another order, and moves towards another variance when fused.
-Under a strategy, `build` it in its scope: each replica moves its own statistics, and
-outside of `strategy.run` they are the means of all.
+Keras' layer rounds in another order, and with the fused kernel its moving variance
+follows another variance. Under a strategy, call `build` in the strategy's scope: each
+replica updates its own statistics, and outside of `strategy.run` their value is the
+mean over the replicas.
 Follows `tensorflow/python/keras/layers/normalization.py` and
 `tensorflow/contrib/layers/python/layers/layers.py` of 1.15.5; channels are last.
 """
@@ -26,19 +27,19 @@ __all__ = [
 
 
 class BatchNorm(tf.Module):
-    """`tf.layers.batch_normalization`, whose updates nobody has to collect.
+    """`tf.layers.batch_normalization`; a training call updates the moving statistics.
 
     Args:
         momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance; of the fused kernel 1.001e-5 at least.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        fused: whether one kernel does it all where x has four dimensions, in which case
-            it moves towards the unbiased variance; None, as in v1, is True.
-        update: whether training moves the statistics: v1 did if somebody ran the ops
-            in the collection `UPDATE_OPS`.
-        name: what the names of the variables begin with: `gamma`, `beta`,
-            `moving_mean`, `moving_variance`.
+        epsilon: added to the variance; the fused kernel uses at least 1.001e-5.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
+        fused: whether to use the fused kernel if x has four dimensions; then the moving
+            variance follows the unbiased variance. None, as in v1, means True.
+        update: whether a training call updates the moving statistics. In v1 they were
+            updated only if the program ran the ops in the collection `UPDATE_OPS`.
+        name: prefix of the names of the variables `gamma`, `beta`, `moving_mean`,
+            `moving_variance`.
     """
 
     def __init__(
@@ -59,11 +60,11 @@ class BatchNorm(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.moving_mean is not None
 
     def build(self, channels, dtype):
-        """Makes the variables, once; of half precision, they are float32."""
+        """Makes the variables once; for 16-bit inputs they are float32."""
         if self.built:
             return
         if channels is None:
@@ -72,7 +73,7 @@ class BatchNorm(tf.Module):
 
         zeros, ones = tf.zeros([channels], dtype), tf.ones([channels], dtype)
         path = self.path
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             if self.scale:
                 self.gamma = tf.Variable(ones, name=f"{path}/gamma")
             if self.center:
@@ -81,20 +82,20 @@ class BatchNorm(tf.Module):
             self.moving_variance = variable_of_replicas(ones, f"{path}/moving_variance")
 
     def __call__(self, x, training):
-        """Normalizes.
+        """Normalizes x by its batch statistics or by the moving statistics.
 
         Args:
             x: [..., channels] float tensor.
-            training: bool: by the moments of x, or by the moving statistics. A
-                `tf.function` has a trace for each Python bool; a bool tensor has both
-                in one trace.
+            training: bool; True: use the batch's mean and variance, False: use the
+                moving statistics. A `tf.function` makes one trace for each Python bool;
+                with a bool tensor, one trace contains both.
 
         Returns:
-            Tensor like x.
+            Tensor of the shape and dtype of x.
 
         Raises:
             ValueError: the rank or the number of channels is unknown.
-            TypeError: fused, and float64.
+            TypeError: the fused kernel is used with float64.
         """
         x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
@@ -106,7 +107,7 @@ class BatchNorm(tf.Module):
         y, mean, variance = normalize(x, training)
         # --- update
         if training and self.update:
-            # float32 in v1, whatever x is, and rounded at another place where fused.
+            # v1 used float32 for every dtype of x; the fused path rounds elsewhere.
             momentum = tf.constant(self.momentum) if fused else self.momentum
             assign_moving_average(self.moving_mean, mean, momentum)
             assign_moving_average(self.moving_variance, variance, momentum)
@@ -115,8 +116,8 @@ class BatchNorm(tf.Module):
     def normalize(self, x, training):
         mean, variance = self.moving_mean, self.moving_variance
         if training:
-            # tf.nn.moments, but for the identity: x has three gradients, and to v1's
-            # bits they add up only where that of the mean comes last.
+            # As tf.nn.moments, plus an identity: x gets three gradients, and their sum
+            # has v1's bits only if the gradient of the mean is added last.
             wide = tf.cast(x, mean.dtype)
             axes = list(range(x.shape.rank - 1))
             mean = tf.reduce_mean(wide, axes)
@@ -129,35 +130,37 @@ class BatchNorm(tf.Module):
         return y, mean, variance
 
     def normalize_fused(self, x, training):
-        """By one kernel, which answers with the unbiased variance."""
+        """Normalizes with the fused kernel, which returns the unbiased variance."""
         ones, zeros = tf.ones_like(self.moving_mean), tf.zeros_like(self.moving_mean)
-        # The public ones would round otherwise, tf.nn.moments and
-        # tf.nn.batch_normalization, and give the biased variance.
+        # The public tf.nn.moments and tf.nn.batch_normalization would round differently
+        # and give the biased variance.
         return tf.raw_ops.FusedBatchNormV3(
             x=x,
             scale=ones if self.gamma is None else self.gamma,
             offset=zeros if self.beta is None else self.beta,
             mean=[] if training else self.moving_mean,
             variance=[] if training else self.moving_variance,
-            epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
+            epsilon=max(self.epsilon, 1.001e-5),  # 1.15 did the same
             is_training=training,
         )[:3]
 
 
 class ContribBatchNorm(BatchNorm):
-    """`tf.contrib.layers.batch_norm`, which is `slim.batch_norm`.
+    """`tf.contrib.layers.batch_norm`, which is also `slim.batch_norm`.
 
-    By default a matrix, too, goes through the fused kernel, which takes no float64. The
-    moving variance is the unbiased one wherever that kernel is used.
+    By default the fused kernel normalizes matrices, too; it does not support float64.
+    With that kernel the moving variance follows the unbiased variance.
 
     Args:
         decay: share of the moving statistics that an update keeps.
-        center, scale, epsilon, update: see `BatchNorm`; there is no gamma by default.
-        fused: whether the kernel is used for two and four dimensions; None is True.
-        updates_collections: "update_ops", v1's default, or anything else: v1 rounded
-            1 - decay elsewhere then. None made v1 update in place: here all do.
-        zero_debias_moving_mean: whether the moving mean is divided by 1 - decay ** n.
-        name: what the names of the variables begin with.
+        center, scale, epsilon, update: see `BatchNorm`; by default there is no gamma.
+        fused: whether to use the fused kernel if x has two or four dimensions; None
+            means True.
+        updates_collections: "update_ops", v1's default, or any other value, with which
+            v1 rounded 1 - decay differently. None made v1 update in place; here every
+            value does.
+        zero_debias_moving_mean: whether to divide the moving mean by 1 - decay ** n.
+        name: prefix of the names of the variables.
     """
 
     def __init__(
@@ -177,12 +180,12 @@ class ContribBatchNorm(BatchNorm):
         self.zero_debias = zero_debias_moving_mean
 
     def build(self, channels, dtype):
-        """Makes the variables, once; of half precision, they are float32."""
+        """Makes the variables once; for 16-bit inputs they are float32."""
         if self.built:
             return
         super().build(channels, dtype)
         if self.zero_debias:
-            path = f"{self.path}/{self.path}/moving_mean"  # v1 opened the scope twice
+            path = f"{self.path}/{self.path}/moving_mean"  # v1 entered the scope twice
             with tf.name_scope(""):
                 self.biased, self.local_step = [
                     variable_of_replicas(tf.zeros_like(like), f"{path}/{name}")

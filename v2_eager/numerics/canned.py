@@ -1,13 +1,13 @@
-"""What canned estimators are made of: heads, a linear model, and a network.
+"""Building blocks of the canned estimators: heads, linear model, DNN and baseline.
 
     model, head = Linear({"x": (lambda rows: rows, 4)}, 1), BinaryHead()
     loss = head.loss(labels, model(x))           # a sum over the batch, by default
-    head.update_state(labels, model(x))          # of an evaluation, batch by batch
+    head.update_state(labels, model(x))          # in an evaluation, for each batch
     metrics = head.result()
 
 Follows `tensorflow_estimator/python/estimator/canned` of 1.15.5 (`head.py`,
-`linear.py`, `dnn.py`), whose `tf.estimator.LinearClassifier` and so on began with
-these variables; their optimizers are in `optimizers`.
+`linear.py`, `dnn.py`): the variables begin as those of `tf.estimator.LinearClassifier`
+and the other canned estimators. For their optimizers see `optimizers`.
 """
 
 import tensorflow as tf
@@ -29,14 +29,14 @@ __all__ = [
 
 
 def classifier_head(n_classes=2, **options):
-    """The head of a classifier: of two classes it has one logit, else one for each.
+    """Makes a classifier's head: one logit for two classes, else one logit per class.
 
     Args:
-        n_classes: how many.
-        **options: of `BinaryHead` and `MultiClassHead`.
+        n_classes: number of classes.
+        **options: arguments of `BinaryHead` or `MultiClassHead`.
 
     Raises:
-        ValueError: less than two classes.
+        ValueError: fewer than two classes.
     """
     if n_classes == 2:
         return BinaryHead(**options)
@@ -44,14 +44,14 @@ def classifier_head(n_classes=2, **options):
 
 
 class Head(tf.Module):
-    """What the heads share.
+    """The base class of heads: the loss, and the metrics of an evaluation.
 
-    For one of your own, write `processed`, `row_losses`, `predictions` and `measure`.
+    A subclass defines `processed`, `row_losses`, `predictions` and `measure`.
 
     Args:
-        logits_dimension: how many logits a row has.
+        logits_dimension: number of logits per row.
         loss_reduction: "weighted_sum", or another name of `losses.Reduction`.
-        **measures: {name: metric} of an evaluation, besides the losses.
+        **measures: {name: metric} of an evaluation, in addition to the losses.
     """
 
     def __init__(self, logits_dimension, loss_reduction, **measures):
@@ -66,20 +66,22 @@ class Head(tf.Module):
         }
 
     def loss(self, labels, logits, weights=None):
-        """What a step lowers.
+        """Computes the loss that training minimizes.
 
         Args:
-            labels: [n] or [n, 1] tensor; of a regressor also [n, logits_dimension].
+            labels: [n] or [n, 1] tensor; for a regressor also [n, logits_dimension].
             logits: [n, logits_dimension] float32 tensor.
-            weights: of the rows, a tensor like the labels; or None.
+            weights: weights of the rows, a tensor shaped as the labels, or None.
 
         Returns:
             float32 scalar.
 
         Raises:
-            tf.errors.InvalidArgumentError: a label that is no class, not a weight per
-                row, or of a regressor not a label per row.
-            ValueError: labels of another kind, width or, of a classifier, number.
+            tf.errors.InvalidArgumentError: a label is not a class, the number of
+                weights is not the number of rows, or a regressor gets another number of
+                labels than rows.
+            ValueError: the labels have another dtype or width than the head expects,
+                or a classifier gets another number of labels than rows.
         """
         labels = self.processed(tf.convert_to_tensor(labels))
         row_losses = self.row_losses(labels, logits)
@@ -97,25 +99,25 @@ class Head(tf.Module):
         self.measure(labels, self.predictions(logits), weights)
 
     def result(self):
-        """{name: metric}; `loss` is the mean of those of the batches."""
+        """Returns {name: metric}; `loss` is the mean of the batches' losses."""
         return {name: metric.result() for name, metric in self.measures.items()}
 
 
 def column(values):
-    """Casts numbers to float32, and [n] to [n, 1].
+    """Casts numbers to float32 and reshapes [n] to [n, 1].
 
     Args:
         values: [n] or [n, size] tensor of numbers.
 
     Returns:
-        float32 tensor of rank 2; a scalar stays one.
+        float32 tensor of rank 2; a scalar remains a scalar.
     """
     values = tf.cast(values, tf.float32)
     return values[:, None] if values.shape.rank == 1 else values
 
 
 def refuse_nan(loss):
-    """Raises an InvalidArgumentError: an Estimator stopped at such a loss.
+    """Raises an InvalidArgumentError if the loss is NaN, at which Estimators stopped.
 
     Args:
         loss: float scalar.
@@ -127,7 +129,7 @@ def refuse_nan(loss):
 
 
 def row_weights(weights, logits):
-    """The weights of rows as [n, 1] float32; 1.0 for None.
+    """Returns the weights of the rows as float32 [n, 1], or 1.0 for None.
 
     Args:
         weights: [n] or [n, 1] numbers, a scalar, or None.
@@ -137,7 +139,7 @@ def row_weights(weights, logits):
         float32 tensor, [n, 1] or a scalar, or 1.0.
 
     Raises:
-        tf.errors.InvalidArgumentError: another number of rows.
+        tf.errors.InvalidArgumentError: weights and logits differ in the number of rows.
     """
     if weights is None:
         return 1.0
@@ -149,14 +151,15 @@ def row_weights(weights, logits):
 
 
 class ClassHead(Head):
-    """What heads with classes share: labels as class ids, or as words of a vocabulary.
+    """The base class of classifiers' heads: labels are class ids, or vocabulary words.
 
     Args:
         classes: number of classes.
-        vocabulary: list of the classes' names, which the labels are, or None for ids.
-        logits_dimension: number of the logits.
-        reduction: of the loss; see `losses.compute_weighted_loss`.
-        **measures: of `Head`.
+        vocabulary: list of class names if the labels are names, or None if they are
+            ids.
+        logits_dimension: number of logits.
+        reduction: reduction of the loss; see `losses.compute_weighted_loss`.
+        **measures: see `Head`.
     """
 
     def __init__(self, classes, vocabulary, logits_dimension, reduction, **measures):
@@ -171,7 +174,7 @@ class ClassHead(Head):
         self.classes = classes
 
     def ids(self, labels):
-        """[n, 1] numbers of the classes of the labels."""
+        """Returns the class ids of the labels, [n, 1]."""
         if labels.shape.rank == 1:
             labels = labels[:, None]
         if labels.shape[-1] != 1:
@@ -186,7 +189,7 @@ class ClassHead(Head):
         return labels
 
     def chosen(self, logits):
-        """What both heads predict, of one logit for each class."""
+        """Computes the predictions of both heads from one logit per class."""
         class_ids = tf.argmax(logits, axis=-1)[:, None]
         rows = [tf.shape(logits)[0], 1]
         return {
@@ -199,11 +202,11 @@ class ClassHead(Head):
 
 
 class BinaryHead(ClassHead):
-    """`n_classes=2`: one logit, and a sigmoid.
+    """The head of a binary classifier (`n_classes=2`): one logit and a sigmoid.
 
     Args:
-        label_vocabulary: list of two strings, which the labels are; None: 0 and 1, or
-            probabilities.
+        label_vocabulary: list of two strings if the labels are strings; None if they
+            are 0 and 1, or probabilities.
         loss_reduction: see `Head`.
     """
 
@@ -220,7 +223,7 @@ class BinaryHead(ClassHead):
         super().__init__(2, label_vocabulary, 1, loss_reduction, **measures)
 
     def processed(self, labels):
-        """Labels in float32; these may lie between the two classes."""
+        """Returns the labels as float32; probabilities between 0 and 1 are allowed."""
         if self.table is None and labels.dtype != tf.string:
             labels = tf.cast(labels, tf.float32)
         return tf.cast(self.ids(labels), tf.float32)
@@ -246,16 +249,17 @@ class BinaryHead(ClassHead):
 
     def result(self):
         found = super().result()
-        share = found["label/mean"]  # of the second class: a constant may be as right
+        share = found["label/mean"]  # of class 1: a constant prediction is as accurate
         return {**found, "accuracy_baseline": tf.maximum(share, 1 - share)}
 
 
 class MultiClassHead(ClassHead):
-    """`n_classes` of 3 and more: as many logits, and a softmax.
+    """The head of a classifier of 3 or more classes: one logit per class, and softmax.
 
     Args:
-        n_classes: how many.
-        label_vocabulary: list of so many strings, which the labels are, or None.
+        n_classes: number of classes.
+        label_vocabulary: list of `n_classes` strings if the labels are strings, or None
+            if they are class ids.
         loss_reduction: see `Head`.
     """
 
@@ -289,10 +293,10 @@ class MultiClassHead(ClassHead):
 
 
 class RegressionHead(Head):
-    """A regressor: the squared error, summed over the batch and the labels.
+    """The head of a regressor: the squared error, summed over rows and labels.
 
     Args:
-        label_dimension: how many labels a row has.
+        label_dimension: number of labels per row.
         loss_reduction: see `Head`.
     """
 
@@ -321,15 +325,15 @@ class RegressionHead(Head):
 
 
 class Linear(tf.Module):
-    """The linear model: a weight for each number, and each id, of some columns.
+    """The linear model: one weight per number or id of each feature column, and a bias.
 
-    Its variables are `linear/linear_model/age/weights` and its like, and
+    Its variables are `linear/linear_model/age/weights` for a column `age`, and
     `linear/linear_model/bias_weights`.
 
     Args:
-        columns: {name: (function of the features, how many numbers or ids there are)};
-            it returns [n, size] numbers, or sparse ids.
-        units: how many logits there are.
+        columns: {name: (function of the features, number of numbers or ids)}; the
+            function returns [n, size] numbers, or sparse ids.
+        units: number of logits.
     """
 
     def __init__(self, columns, units):
@@ -351,26 +355,27 @@ class Linear(tf.Module):
                 )
             else:
                 sums.append(tf.matmul(x, weights))
-        # tf.add_n says the same, but in a function it is rewritten to another order.
+        # tf.add_n is the same sum, but graph optimization changes its order.
         return tf.nn.bias_add(tf.reduce_sum(tf.stack(sums), 0), self.bias)
 
 
 class DNN(tf.Module):
-    """The network: dense layers, each with a ReLU but the last, of columns in a row.
+    """The DNN: dense layers with ReLU on the concatenated columns, then the logits.
 
-    Its variables are `dnn/hiddenlayer_0/kernel` and its like, `dnn/logits/kernel` and
-    `dnn/logits/bias`.
+    Its variables are `dnn/hiddenlayer_0/kernel`, `dnn/hiddenlayer_0/bias` and so on,
+    `dnn/logits/kernel` and `dnn/logits/bias`.
 
     Args:
-        columns: {name: (function of the features, size)}; it returns [n, size] numbers.
-        hidden_units: list of ints.
-        units: how many logits there are.
-        batch_norm: whether there is one after each ReLU.
+        columns: {name: (function of the features, size)}; the function returns
+            [n, size] numbers.
+        hidden_units: list of ints, the sizes of the hidden layers.
+        units: number of logits.
+        batch_norm: whether a batch normalization follows each ReLU.
     """
 
     def __init__(self, columns, hidden_units, units, batch_norm=False):
         super().__init__()
-        self.columns = dict(sorted(columns.items()))  # the rows of the first kernel
+        self.columns = dict(sorted(columns.items()))  # row order of the first kernel
         self.layers, inputs = [], sum(size for _, size in columns.values())
         for i, outputs in enumerate([*hidden_units, units]):
             hidden = i < len(hidden_units)
@@ -397,12 +402,14 @@ class DNN(tf.Module):
 
 
 class Baseline(tf.Module):
-    """The same logits for all rows, the variable `baseline/bias`, zeros at first.
+    """The baseline: the same logits for every row, the variable `baseline/bias`.
+
+    The variable begins at zero.
 
     A call takes rows, any [n, ...] tensor, and returns float32 [n, units].
 
     Args:
-        units: number of the logits.
+        units: number of logits.
     """
 
     def __init__(self, units):
@@ -414,14 +421,14 @@ class Baseline(tf.Module):
 
 
 class Estimator(tf.Module):
-    """What a canned estimator was: models, their optimizers, a head, and the loops.
+    """A canned estimator: models, their optimizers, a head, and the three loops.
 
-    The models' logits are added; features are dicts.
+    The models' logits are added. Features are dicts.
 
     Args:
         head: a `BinaryHead`, a `MultiClassHead` or a `RegressionHead`.
-        parts: list of (model, optimizer).
-        weight_column: name of the feature that weighs the rows, or None.
+        parts: list of (model, optimizer) pairs.
+        weight_column: name of the feature that contains the rows' weights, or None.
     """
 
     def __init__(self, head, parts, weight_column=None):
@@ -443,7 +450,7 @@ class Estimator(tf.Module):
         return features[self.weight_column] if self.weight_column else None
 
     def _step(self, features, labels):
-        """Takes a step; returns the loss before it."""
+        """Takes a training step; returns the loss before the step."""
         trained = [model.trainable_variables for model in self.models]
         with tf.GradientTape() as tape:
             logits = self.logits(features, training=True)
@@ -456,12 +463,12 @@ class Estimator(tf.Module):
         return loss
 
     def train(self, features, labels, steps, batch_size):
-        """Takes steps, the rows in their order, over and over.
+        """Trains for some steps on batches of the rows in order, repeatedly.
 
         Returns {"losses": list, "variables": {name in a checkpoint: array}}.
 
         Raises:
-            ValueError: `steps` below 1.
+            ValueError: `steps` is less than 1.
             tf.errors.InvalidArgumentError: a loss is NaN.
         """
         if steps < 1:
@@ -472,7 +479,7 @@ class Estimator(tf.Module):
         return {"losses": losses, "variables": as_numpy(self.named())}
 
     def named(self):
-        """{name in the checkpoint of the old estimator: variable}, slots and all."""
+        """Returns {name in the old estimator's checkpoint: variable}, with slots."""
         owners = [owner for part in self.parts for owner in part]
         return restore.named(*owners, self.global_step)
 
@@ -481,12 +488,12 @@ class Estimator(tf.Module):
         self.head.update_state(labels, logits, self.weights(features))
 
     def evaluate(self, features, labels, batch_size):
-        """{metric: number} of all rows, and the global step."""
+        """Returns {metric: number} over all rows, and the global step."""
         data = tf.data.Dataset.from_tensor_slices((features, labels))
         batches = data.batch(batch_size)
         for metric in self.head.measures.values():
             metric.reset_state()
-        # One trace for all batches, of whatever size, and for later evaluations.
+        # One trace for batches of all sizes, and for later evaluations.
         update = self.update.get_concrete_function(*batches.element_spec)
         for batch in batches:
             update(*batch)

@@ -1,11 +1,12 @@
-"""The initializers of `tf.initializers` that draw, with the numbers of TensorFlow 1.
+"""Random initializers of `tf.initializers` that draw TensorFlow 1's numbers.
 
     kernel = tf.Variable(glorot_uniform(seed=1)([3, 4]), name="kernel")
 
-Each returns a function from a shape, a list of ints, and a dtype to a tensor. `seed` is
-the seed of the op, below that of `tf.random.set_seed`, or a generator to draw from,
-such as `randomness.stream`. Today's initializers of the same names draw other numbers,
-and some have other defaults. Follows `tensorflow/python/ops/init_ops.py` of 1.15.5.
+Each returns a function from a shape (a list of ints) and a dtype to a tensor. `seed` is
+the op seed, used together with the global seed of `tf.random.set_seed`, or a generator
+such as `randomness.stream` to draw from. TensorFlow 2's initializers of the same names
+draw other numbers, and some have other defaults. Follows
+`tensorflow/python/ops/init_ops.py` of 1.15.5.
 """
 
 import math
@@ -33,13 +34,13 @@ __all__ = [
 
 
 def random_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_normal_initializer`, whose deviation is 0.05 today.
+    """`tf.random_normal_initializer`: stddev 1.0 by default (0.05 in TensorFlow 2).
 
     Args:
-        mean: of the normal distribution.
-        stddev: its standard deviation.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        mean: mean of the normal distribution.
+        stddev: standard deviation of the normal distribution.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -48,13 +49,13 @@ def random_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
 
 
 def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today.
+    """`tf.random_uniform_initializer`: floats in [0, 1) by default (±0.05 in TF 2).
 
     Args:
         minval: lower bound.
         maxval: upper bound, not drawn.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -65,13 +66,13 @@ def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
 
 
 def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
-    """`tf.truncated_normal_initializer`: nothing beyond two deviations.
+    """`tf.truncated_normal_initializer`: normal, cut off at two standard deviations.
 
     Args:
-        mean: of the normal distribution.
-        stddev: its standard deviation, before it is cut.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        mean: mean of the normal distribution.
+        stddev: standard deviation before the cut.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -84,14 +85,14 @@ def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
 
 
 def uniform_unit_scaling(factor=1.0, seed=None, dtype=tf.float32):
-    """`tf.uniform_unit_scaling_initializer`: ±factor * sqrt(3 / size of the input).
+    """`tf.uniform_unit_scaling_initializer`: within ±factor * sqrt(3 / input size).
 
-    The size of the input is the product of all but the last size of the shape.
+    The input size is the product of all dimensions of the shape but the last.
 
     Args:
-        factor: that the bounds are multiplied by.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        factor: factor of the bounds.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -105,10 +106,11 @@ def uniform_unit_scaling(factor=1.0, seed=None, dtype=tf.float32):
 
 
 def fans(shape):
-    """How many numbers a unit sums up, and how many units a number goes to.
+    """Computes fan-in (inputs per unit) and fan-out (units per input) of a kernel.
 
     Args:
-        shape: of a kernel, [..., inputs, outputs]; of one dimension both are its size.
+        shape: shape of a kernel, [..., inputs, outputs]. With one dimension, its size
+            is both.
 
     Returns:
         (fan_in, fan_out).
@@ -126,19 +128,20 @@ def variance_scaling(
     seed=None,
     dtype=tf.float32,
 ):
-    """`tf.variance_scaling_initializer`: a variance of scale / n.
+    """`tf.variance_scaling_initializer`: draws with variance scale / fan.
 
     Args:
         scale: positive number.
-        mode: what n is: "fan_in", "fan_out" or "fan_avg", the mean of the two.
-        distribution: "normal" or "truncated_normal", "untruncated_normal", "uniform".
+        mode: which fan: "fan_in", "fan_out" or "fan_avg", the mean of the two.
+        distribution: "truncated_normal" or "normal" (the same), "untruncated_normal",
+            or "uniform".
         seed, dtype: see the module.
 
     Returns:
         Function from a shape and a dtype to a tensor.
 
     Raises:
-        ValueError: an argument that is none of these.
+        ValueError: another scale, mode or distribution.
     """
     if scale <= 0:
         raise ValueError("`scale` must be positive float.")
@@ -162,7 +165,7 @@ def variance_scaling(
         stddev = math.sqrt(variance)
         if distribution == "untruncated_normal":
             return draw("normal", shape, 0.0, stddev, dtype, seed)
-        # A normal distribution cut off at two deviations has this deviation left.
+        # The deviation of a standard normal distribution that is cut off at ±2.
         stddev /= 0.87962566103423978
         return draw("truncated_normal", shape, 0.0, stddev, dtype, seed)
 
@@ -170,13 +173,13 @@ def variance_scaling(
 
 
 def glorot_uniform(seed=None, dtype=tf.float32):
-    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+    """`tf.glorot_uniform_initializer`, the default initializer of `tf.get_variable`.
 
-    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    Draws from ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
 
     Args:
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -185,11 +188,11 @@ def glorot_uniform(seed=None, dtype=tf.float32):
 
 
 def glorot_normal(seed=None, dtype=tf.float32):
-    """`tf.glorot_normal_initializer`: a variance of 2 / (fan_in + fan_out).
+    """`tf.glorot_normal_initializer`: draws with variance 2 / (fan_in + fan_out).
 
     Args:
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -198,10 +201,10 @@ def glorot_normal(seed=None, dtype=tf.float32):
 
 
 def he_normal(seed=None):
-    """`tf.initializers.he_normal`: a variance of 2 / fan_in (He et al., 2015).
+    """`tf.initializers.he_normal`: draws with variance 2 / fan_in (He et al., 2015).
 
     Args:
-        seed: of the op; see `randomness.draw`.
+        seed: seed of the op; see `randomness.draw`.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -210,10 +213,10 @@ def he_normal(seed=None):
 
 
 def he_uniform(seed=None):
-    """`tf.initializers.he_uniform`: within ±sqrt(6 / fan_in).
+    """`tf.initializers.he_uniform`: draws within ±sqrt(6 / fan_in).
 
     Args:
-        seed: of the op; see `randomness.draw`.
+        seed: seed of the op; see `randomness.draw`.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -222,10 +225,10 @@ def he_uniform(seed=None):
 
 
 def lecun_normal(seed=None):
-    """`tf.initializers.lecun_normal`: a variance of 1 / fan_in (LeCun et al., 1998).
+    """`tf.initializers.lecun_normal`: variance 1 / fan_in (LeCun et al., 1998).
 
     Args:
-        seed: of the op; see `randomness.draw`.
+        seed: seed of the op; see `randomness.draw`.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -234,10 +237,10 @@ def lecun_normal(seed=None):
 
 
 def lecun_uniform(seed=None):
-    """`tf.initializers.lecun_uniform`: within ±sqrt(3 / fan_in).
+    """`tf.initializers.lecun_uniform`: draws within ±sqrt(3 / fan_in).
 
     Args:
-        seed: of the op; see `randomness.draw`.
+        seed: seed of the op; see `randomness.draw`.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -246,20 +249,21 @@ def lecun_uniform(seed=None):
 
 
 def orthogonal(gain=1.0, seed=None, dtype=tf.float32):
-    """`tf.orthogonal_initializer`: orthonormal columns, or rows if they are fewer.
+    """`tf.orthogonal_initializer`: orthonormal columns, or rows if there are fewer.
 
-    The Q of a random matrix, times `gain`: Saxe et al., 2014.
+    Draws a normal matrix, takes the Q of its QR decomposition, and multiplies it by
+    `gain`: Saxe et al., 2014.
 
     Args:
-        gain: that Q is multiplied by.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default, float32 or float64.
+        gain: factor of Q.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function, float32 or float64.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
 
     Raises:
-        ValueError: of the function: a shape of less than two dimensions.
+        ValueError: the returned function gets a shape of fewer than two dimensions.
     """
 
     def initialize(shape, dtype=dtype):
@@ -279,22 +283,23 @@ def orthogonal(gain=1.0, seed=None, dtype=tf.float32):
 def contrib_variance_scaling(
     factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=tf.float32
 ):
-    """`tf.contrib.layers.variance_scaling_initializer`, which has other numbers.
+    """`tf.contrib.layers.variance_scaling_initializer`: variance factor / fan.
 
     Follows `tensorflow/contrib/layers/python/layers/initializers.py` of 1.15.5.
 
     Args:
-        factor: positive number; 2 is He's.
+        factor: positive number; 2 gives He's initializer.
         mode: "FAN_IN", "FAN_OUT" or "FAN_AVG".
-        uniform: whether to draw from ±sqrt(3 * factor / n), else a truncated normal
-            distribution of deviation sqrt(1.3 * factor / n).
+        uniform: whether to draw from ±sqrt(3 * factor / fan); otherwise draws from a
+            truncated normal distribution with the standard deviation
+            sqrt(1.3 * factor / fan).
         seed, dtype: see the module.
 
     Returns:
         Function from a shape and a dtype to a tensor.
 
     Raises:
-        TypeError: no such mode.
+        TypeError: an unknown mode.
     """
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
@@ -314,13 +319,14 @@ def contrib_variance_scaling(
 def contrib_xavier(uniform=True, seed=None, dtype=tf.float32):
     """`tf.contrib.layers.xavier_initializer`, the default of contrib's layers.
 
-    Uniform, it is Glorot's. Else a normal distribution of variance 2.6 / (fan_in +
-    fan_out), of which the cut at two deviations leaves about 2 / (fan_in + fan_out).
+    With `uniform` it is Glorot's uniform initializer. Otherwise it draws from a normal
+    distribution of variance 2.6 / (fan_in + fan_out) that is cut off at two standard
+    deviations, which leaves a variance of about 2 / (fan_in + fan_out).
 
     Args:
         uniform: whether to draw from a uniform distribution.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.

@@ -1,10 +1,10 @@
-"""The layers of `tf.contrib.layers`, which are slim's: ReLU, SAME, xavier's weights.
+"""Layers of `tf.contrib.layers` and slim: by default ReLU, SAME, Xavier weights.
 
     hidden = FullyConnected("hidden", 128)
     scores = FullyConnected("scores", 10, activation=None)
     logits = scores(hidden(x))
 
-Variables have the names of checkpoints, `hidden/weights`, `hidden/biases`. Follows
+Variables have their checkpoint names: `hidden/weights`, `hidden/biases`. Follows
 `tensorflow/contrib/layers/python/layers/layers.py` of 1.15.5; channels are last.
 """
 
@@ -22,24 +22,24 @@ __all__ = [
 
 
 class Layer(tf.Module):
-    """A product with weights, a normalizer or else biases, then an activation.
+    """The base class of layers: weights, then a normalizer or biases, then activation.
 
-    The first call makes the variables, or `build`: `weights` by the initializer,
-    xavier's by default, `biases` of zeros.
+    `build` or the first call makes the variables: `weights` by the initializer (Xavier
+    by default), `biases` as zeros.
 
-    It is no `keras.layers.Layer`, which has no normalizer; its variables are called
+    It is not a `keras.layers.Layer`, which has no normalizer. Its variables are called
     `weights` and `biases`.
 
     Args:
         path: scope of the variables.
         units: size of the last axis of the output.
-        activation: function, or None; tf.nn.relu, as in contrib, where none is given.
-        normalizer: layer that takes the place of the biases, or None.
-        biases: whether there are any, without a normalizer.
-        seed: of the weights.
-        initializer: function from a shape and a dtype to the weights, in place of
-            xavier's, which has the seed.
-        trainable: whether the weights and biases are.
+        activation: function, or None; the default is tf.nn.relu, as in contrib.
+        normalizer: layer that replaces the biases, or None.
+        biases: whether to add biases if there is no normalizer.
+        seed: seed of the Xavier initializer.
+        initializer: function from a shape and a dtype to the weights; it replaces the
+            Xavier initializer and its seed.
+        trainable: whether the weights and biases are trainable.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class Layer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.weights is not None
 
     def build(self, channels, dtype):
-        """Makes the variables, once, for inputs of so many channels."""
+        """Makes the variables once, for inputs with this number of channels."""
         if self.built:
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             self.make_weights(channels, dtype)
             if self.has_biases:
                 zeros = tf.zeros([self.units], dtype)
@@ -86,7 +86,7 @@ class Layer(tf.Module):
         return tf.Variable(lambda: self.draw(shape, dtype), self.trainable, name=name)
 
     def __call__(self, x, **options):
-        """Applies the layer; the options are the normalizer's, such as is_training."""
+        """Applies the layer; options such as is_training go to the normalizer."""
         x = tf.convert_to_tensor(x)
         self.check_rank(x.shape.rank)
         self.build(x.shape[-1], x.dtype)
@@ -99,10 +99,10 @@ class Layer(tf.Module):
 
 
 class FullyConnected(Layer):
-    """`tf.contrib.layers.fully_connected`, along the last axis.
+    """`tf.contrib.layers.fully_connected`: a dense layer on the last axis, with ReLU.
 
-    A call takes [..., channels] floats of rank 2 or more and returns [..., units]. The
-    Args are those of `Layer`.
+    A call takes [..., channels] floats of rank 2 or more and returns [..., units]. For
+    the arguments see `Layer`.
     """
 
     def check_rank(self, rank):
@@ -117,7 +117,7 @@ class FullyConnected(Layer):
 
 
 class Image(Layer):
-    """What the convolutions share."""
+    """The base class of the convolutions."""
 
     def check_rank(self, rank):
         if rank != 4:
@@ -125,26 +125,25 @@ class Image(Layer):
 
 
 class Conv2D(Image):
-    """`tf.contrib.layers.conv2d`, whose padding was SAME.
+    """`tf.contrib.layers.conv2d`: by default with SAME padding and ReLU.
 
     A call takes [batch, height, width, channels] floats and returns [batch, new height,
     new width, units].
 
-    `keras.layers.Conv2D` pads by "valid" and has no activation by default.
+    `keras.layers.Conv2D` has "valid" padding and no activation by default.
 
     Args:
         path: see `Layer`.
         units: see `Layer`.
-        size: [height, width] of the kernel, or a number for both.
-        stride: between outputs, [down, right] or a number for both; 1 where there is a
-            rate.
+        size: [height, width] of the kernel, or one number for both.
+        stride: [down, right] or one number for both; must be 1 if there is a rate.
         padding: "SAME" or "VALID".
-        rate: dilation, [down, right] or a number for both.
+        rate: dilation, [down, right] or one number for both.
         **others: see `Layer`.
 
     Raises:
-        ValueError: another padding; in a call: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; in a call: the input does not have four dimensions,
+            or the number of channels is unknown.
     """
 
     def __init__(self, path, units, size, stride=1, padding="SAME", rate=1, **others):
@@ -156,33 +155,33 @@ class Conv2D(Image):
         return [*self.size, channels, self.units]
 
     def product(self, x):
-        # tf.nn.conv2d has no gradient of a dilated convolution on a CPU.
+        # On a CPU, tf.nn.conv2d has no gradient for a dilated convolution.
         return tf.nn.convolution(
             x, self.weights, self.stride, self.padding, None, self.rate
         )
 
 
 class SeparableConv2D(Image):
-    """`slim.separable_conv2d`: a convolution of each channel, and one that mixes them.
+    """`slim.separable_conv2d`: depthwise, then pointwise convolution, then ReLU.
 
     Its variables are `depthwise_weights` and `pointwise_weights`; `weights` has both.
 
-    `keras.layers.SeparableConv2D` pads by "valid" and has no activation by default, and
-    always mixes.
+    `keras.layers.SeparableConv2D` has "valid" padding and no activation by default, and
+    always has the pointwise convolution.
 
     Args:
         path: see `Layer`.
-        units: see `Layer`; None leaves out the second convolution.
-        size: [height, width] of the kernel, or a number for both.
-        stride: between outputs, the same both ways.
-        multiplier: number of channels that the first convolution makes of each.
-        rate: dilation, [down, right] or a number for both.
+        units: see `Layer`; None leaves out the pointwise convolution.
+        size: [height, width] of the kernel, or one number for both.
+        stride: one number, the same in both directions.
+        multiplier: number of output channels of the depthwise convolution per channel.
+        rate: dilation, [down, right] or one number for both.
         padding: "SAME" or "VALID".
         **others: see `Layer`.
 
     Raises:
-        ValueError: another padding; in a call: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; in a call: the input does not have four dimensions,
+            or the number of channels is unknown.
     """
 
     def __init__(
@@ -217,25 +216,25 @@ class SeparableConv2D(Image):
 
 
 class Conv2DTranspose(Image):
-    """`slim.conv2d_transpose`, which enlarges images.
+    """`slim.conv2d_transpose`: a transposed convolution, which enlarges images.
 
-    A call takes [batch, height, width, channels] floats. It returns [batch, height *
-    stride, width * stride, units] with SAME; see `conv2d_transpose` for VALID.
-    `weights` are [*size, units, channels].
+    A call takes [batch, height, width, channels] floats. With SAME padding it returns
+    [batch, height * stride, width * stride, units]; for VALID see `conv2d_transpose`.
+    `weights` has the shape [*size, units, channels].
 
-    `keras.layers.Conv2DTranspose` pads by "valid" and has no activation by default.
+    `keras.layers.Conv2DTranspose` has "valid" padding and no activation by default.
 
     Args:
         path: see `Layer`.
         units: see `Layer`.
-        size: [height, width] of the kernel, or a number for both.
-        stride: [down, right] or a number: how much larger the output is.
+        size: [height, width] of the kernel, or one number for both.
+        stride: factor of the output size, [down, right] or one number for both.
         padding: "SAME" or "VALID".
         **others: see `Layer`.
 
     Raises:
-        ValueError: another padding; in a call: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; in a call: the input does not have four dimensions,
+            or the number of channels is unknown.
     """
 
     def __init__(self, path, units, size, stride=1, padding="SAME", **others):
@@ -251,18 +250,18 @@ class Conv2DTranspose(Image):
 
 
 def conv2d_transpose(x, kernel, strides, padding):
-    """A transposed convolution whose output has the size that layers gave it.
+    """Computes a transposed convolution with `slim.conv2d_transpose`'s output size.
 
     Args:
         x: [batch, height, width, channels] float tensor.
-        kernel: [kernel height, kernel width, units, channels] tensor of its dtype.
-        strides: (down, right): how much larger the output is.
+        kernel: [kernel height, kernel width, units, channels] tensor of the dtype of x.
+        strides: (down, right), the factors of the output size.
         padding: "SAME" or "VALID".
 
     Returns:
         [batch, new height, new width, units] tensor.
     """
-    # The kernel wants to know the size, which its inverse would round away.
+    # The op needs the output size: the forward convolution rounds it, so several fit.
     shape, size = tf.shape(x), kernel.shape
     sides = [
         shape[1 + i] * strides[i]
@@ -274,10 +273,10 @@ def conv2d_transpose(x, kernel, strides, padding):
 
 
 def pair(size):
-    """[down, right], of a number or of both.
+    """Converts one number, or a pair, to the list [down, right].
 
     Args:
-        size: an int, or a sequence of two.
+        size: an int, or a sequence of two ints.
 
     Returns:
         List of two ints.
@@ -286,7 +285,7 @@ def pair(size):
 
 
 def checked(padding):
-    """Returns the padding if there is one of this name.
+    """Returns the padding if it is "SAME" or "VALID"; raises otherwise.
 
     Args:
         padding: a string.

@@ -1,10 +1,10 @@
-"""The losses of `tf.losses`: weighted, and reduced to one number.
+"""The losses of `tf.losses`: weighted, and reduced to a scalar.
 
     loss = mean_squared_error(labels, predictions, weights)
 
-Whatever their inputs are, v1 computed most of them in float32, and so do these. They
-are in no collection. Follows `tensorflow/python/ops/losses/losses_impl.py` of 1.15.5,
-op by op; the kernels of exp, log and long sums round otherwise today.
+As in v1, most compute in float32 whatever the inputs' dtype is. They add nothing to a
+collection. Follows `tensorflow/python/ops/losses/losses_impl.py` of 1.15.5, op by op;
+today's kernels of exp, log and long sums round differently.
 """
 
 import tensorflow as tf
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class Reduction:
-    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
+    """v1's names of the reductions; today's `tf.losses.Reduction` has other names."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -41,22 +41,23 @@ NOT_FITTING = "weights can not be broadcast to values"
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Multiplies losses by weights, in float32, and reduces them to one number.
+    """Multiplies losses by weights in float32, and reduces them to a scalar.
 
     Args:
         losses: tensor of any shape.
-        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
+        weights: a number, or a tensor of the rank of `losses` whose dimensions are 1 or
             those of `losses`.
         reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
-            the number of losses), "weighted_mean" (by the sum of the weights) or
-            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+            the number of losses), "weighted_mean" (divided by the sum of the weights)
+            or "weighted_sum_by_nonzero_weights" (divided by the number of weights other
+            than 0). A division by zero gives 0.
 
     Returns:
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank; where a rank is
-            unknown, a tf.errors.InvalidArgumentError.
+        ValueError: an unknown reduction, or weights of another rank. If a rank is
+            unknown while tracing, tf.errors.InvalidArgumentError.
     """
     if reduction not in Reduction.ALL:
         raise ValueError(f"Invalid Reduction Key {reduction}")
@@ -77,9 +78,10 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """Casts weights to float32; of another rank, they would make a matrix of a vector.
+    """Casts weights to float32, and checks that their rank is 0 or that of the losses.
 
-    Where one of the ranks is unknown, it is checked when it runs.
+    Weights of another rank would broadcast vectors to a matrix. If a rank is unknown
+    while tracing, the check runs with the graph.
 
     Args:
         weights: a number, or a tensor of the rank of `values`.
@@ -89,8 +91,8 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: another rank than 0 or that of `values`.
-        tf.errors.InvalidArgumentError: the same, of an unknown rank.
+        ValueError: a rank other than 0 and that of `values`.
+        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -105,26 +107,26 @@ def float32_weights(weights, values):
 
 
 def fitting(weighted, values):
-    """Returns weighted losses, which must have the shape of the losses themselves.
+    """Returns weighted losses; raises if the weights have broadcast them.
 
     Args:
-        weighted: losses times weights, which may not enlarge them.
+        weighted: losses times weights.
         values: the losses.
 
     Raises:
-        tf.errors.InvalidArgumentError: another shape.
+        tf.errors.InvalidArgumentError: `weighted` has another shape than `values`.
     """
     tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
     return weighted
 
 
 def number_present(values, weights, axis=None):
-    """Counts the values that have a weight other than 0.
+    """Counts the values whose weight is not 0.
 
     Args:
         values: float32 tensor.
-        weights: float32 tensor that broadcasts to it.
-        axis: axes to count along, which stay as 1; None for all.
+        weights: float32 tensor that broadcasts to `values`.
+        axis: axes to count along; they remain with size 1. None for all axes.
 
     Returns:
         float32 tensor.
@@ -134,17 +136,17 @@ def number_present(values, weights, axis=None):
 
 
 def float32_pair(labels, predictions):
-    """Casts both to float32, as TensorFlow 1 did, and checks that their shapes agree.
+    """Casts labels and predictions to float32, and checks that their shapes agree.
 
     Args:
         labels: tensor of numbers.
-        predictions: tensor of its shape.
+        predictions: tensor of the same shape.
 
     Returns:
         (labels, predictions).
 
     Raises:
-        ValueError: shapes that are known to differ.
+        ValueError: the static shapes differ.
     """
     labels = tf.cast(labels, tf.float32)
     predictions = tf.cast(predictions, tf.float32)
@@ -153,31 +155,31 @@ def float32_pair(labels, predictions):
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages |predictions - labels|.
+    """Computes the mean of |predictions - labels|.
 
     Args:
         labels, predictions: tensors of one shape.
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
+        float32 scalar; for "none" a tensor of the shape of `predictions`.
     """
     labels, predictions = float32_pair(labels, predictions)
     return compute_weighted_loss(tf.abs(predictions - labels), weights, reduction)
 
 
 def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages the squared difference of predictions and labels.
+    """Computes the mean of (predictions - labels) ** 2.
 
     Args:
         labels, predictions: tensors of one shape.
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
+        float32 scalar; for "none" a tensor of the shape of `predictions`.
 
     Raises:
-        ValueError: shapes that are known to differ, such as [n] and [n, 1].
+        ValueError: the static shapes differ, such as [n] and [n, 1].
     """
     labels, predictions = float32_pair(labels, predictions)
     losses = tf.math.squared_difference(predictions, labels)
@@ -187,26 +189,26 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
 def huber_loss(
     labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the Huber loss: squared/2 near 0, and a line beyond delta.
+    """Computes the mean Huber loss: error ** 2 / 2 up to delta, linear beyond delta.
 
     Args:
         labels, predictions: tensors of one shape.
         weights, reduction: see `compute_weighted_loss`.
-        delta: where the parabola goes over into its tangent.
+        delta: absolute error at which the loss becomes linear.
 
     Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
+        float32 scalar; for "none" a tensor of the shape of `predictions`.
     """
     labels, predictions = float32_pair(labels, predictions)
     error = tf.abs(predictions - labels)
     quadratic = tf.minimum(error, delta)
-    linear = error - quadratic  # at delta its gradient is 0, that of a maximum is not
+    linear = error - quadratic  # at delta the gradient is 0; tf.maximum's would not be
     losses = 0.5 * (quadratic * quadratic) + delta * linear
     return compute_weighted_loss(losses, weights, reduction)
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0):
-    """Averages the squared differences between the errors of an example.
+    """Computes the mean squared difference between the errors of each example.
 
     Args:
         labels: [batch, ...] tensor.
@@ -214,8 +216,8 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
         weights: a number, or a [batch, 1, ...] tensor of the rank of `labels`.
 
     Returns:
-        float32 scalar: per example the mean over all pairs of elements, summed over
-        the batch; there is no reduction to choose.
+        float32 scalar: the mean over all pairs of elements of each example, summed
+        over the batch. There is no `reduction` argument.
     """
     labels, predictions = float32_pair(labels, predictions)
     errors = predictions - labels
@@ -225,7 +227,7 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
     n = number_present(errors, weights, axis)
     squares = tf.reduce_sum(tf.square(errors), axis, keepdims=True)
     sums = tf.reduce_sum(errors, axis, keepdims=True)
-    # All pairs in one pass: n times the sum of squares less the square of the sum.
+    # Over all pairs: n times the sum of squares, minus the square of the sum.
     first = 2.0 * tf.math.divide_no_nan(squares, tf.maximum(n - 1, 0))
     second = 2.0 * tf.math.divide_no_nan(tf.square(sums), tf.maximum(n * (n - 1), 0))
     return tf.reduce_sum((first - second) * weights)
@@ -234,15 +236,15 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
 def cosine_distance(
     labels, predictions, axis, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages 1 - labels · predictions, both of unit length already.
+    """Computes the mean of 1 - labels · predictions, for vectors of unit length.
 
     Args:
         labels, predictions: tensors of one shape.
-        axis: along which a vector lies.
+        axis: axis of the vectors.
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
-        float32 scalar; for "none" like `predictions`, of size 1 along `axis`.
+        float32 scalar; for "none" the shape of `predictions` with size 1 along `axis`.
     """
     labels, predictions = float32_pair(labels, predictions)
     losses = 1 - tf.reduce_sum(predictions * labels, axis, keepdims=True)
@@ -250,7 +252,7 @@ def cosine_distance(
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1.
+    """Computes the mean hinge loss max(0, 1 - y * logits), with y = 2 * labels - 1.
 
     Args:
         labels: tensor of 0 and 1, not -1 and 1.
@@ -258,7 +260,7 @@ def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
-        float32 scalar; for "none" a tensor like `logits`.
+        float32 scalar; for "none" a tensor of the shape of `logits`.
     """
     labels, logits = float32_pair(labels, logits)
     losses = tf.nn.relu(1 - (2 * labels - 1) * logits)
@@ -268,16 +270,16 @@ def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 def log_loss(
     labels, predictions, weights=1.0, epsilon=1e-7, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of probabilities, with epsilon in the logarithm.
+    """Computes the mean binary cross-entropy of probabilities, as -log(p + epsilon).
 
     Args:
-        labels: tensor of 0 and 1, or between.
-        predictions: tensor of the same shape, probabilities.
+        labels: tensor of numbers from 0 to 1.
+        predictions: probabilities, a tensor of the same shape.
         weights, reduction: see `compute_weighted_loss`.
-        epsilon: added to probabilities, which are not clipped.
+        epsilon: added to the probabilities; they are not clipped.
 
     Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
+        float32 scalar; for "none" a tensor of the shape of `predictions`.
     """
     labels, predictions = float32_pair(labels, predictions)
     losses = -labels * tf.math.log(predictions + epsilon)
@@ -292,16 +294,16 @@ def sigmoid_cross_entropy(
     label_smoothing=0,
     reduction=BY_NONZERO_WEIGHTS,
 ):
-    """Averages the cross-entropy of independent labels.
+    """Computes the mean sigmoid cross-entropy of logits with independent labels.
 
     Args:
-        multi_class_labels: tensor of probabilities of any shape and number dtype.
+        multi_class_labels: labels or probabilities, a tensor of any numeric dtype.
         logits: float tensor of the same shape.
         weights, reduction: see `compute_weighted_loss`.
-        label_smoothing: how far labels are moved towards 1/2, from 0 to 1.
+        label_smoothing: s from 0 to 1; the labels become labels * (1 - s) + s / 2.
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" a tensor like it.
+        Scalar of the dtype of `logits`; for "none" a tensor of its shape.
     """
     logits = tf.convert_to_tensor(logits)
     labels = tf.cast(multi_class_labels, logits.dtype)
@@ -315,16 +317,16 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     onehot_labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of one-hot labels.
+    """Computes the mean softmax cross-entropy of logits with one-hot labels.
 
     Args:
-        onehot_labels: [..., classes] tensor of any number dtype.
+        onehot_labels: [..., classes] tensor of any numeric dtype.
         logits: float tensor of the same shape.
-        weights, reduction: see `compute_weighted_loss` of [...] losses.
-        label_smoothing: share of the labels that is spread over all classes evenly.
+        weights, reduction: see `compute_weighted_loss`; the losses have shape [...].
+        label_smoothing: share of the labels that is spread evenly over all classes.
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
+        Scalar of the dtype of `logits`; for "none" a [...] tensor.
     """
     logits = tf.convert_to_tensor(logits)
     labels = tf.cast(onehot_labels, logits.dtype)
@@ -340,15 +342,16 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
+    """Computes the mean softmax cross-entropy of logits with class ids as labels.
 
     Args:
-        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
+        labels: [...] or [..., 1] integer tensor of ids less than `classes`.
         logits: [..., classes] float tensor.
-        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
+        weights, reduction: see `compute_weighted_loss`; the losses have shape [...].
+            The weights may also have shape [..., 1].
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
+        Scalar of the dtype of `logits`; for "none" a [...] tensor.
     """
     labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)

@@ -1,9 +1,9 @@
-"""Normalization of single examples, as `tf.contrib.layers` had it.
+"""Layer, instance and group normalization of `tf.contrib.layers`.
 
     norm = LayerNorm(name="block/LayerNorm")
     y = norm(x)
 
-Keras' layers have other axes by default, other epsilons, and round in another order.
+Keras' layers have other default axes and epsilons, and round in another order.
 Follows `tensorflow/contrib/layers/python/layers/layers.py` and `normalization.py` of
 1.15.5. The first call makes the variables `beta` and `gamma`.
 """
@@ -18,12 +18,12 @@ __all__ = [
 
 
 class Norm(tf.Module):
-    """What the norms share: an offset and a factor.
+    """The base class of norms: the variables `beta` (offset) and `gamma` (factor).
 
     Args:
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        name: what the names of the variables begin with.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
+        name: prefix of the names of the variables.
     """
 
     def __init__(self, center, scale, name):
@@ -33,17 +33,17 @@ class Norm(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return not (
             (self.center and self.beta is None) or (self.scale and self.gamma is None)
         )
 
     def build(self, shape, dtype):
-        """Makes the variables, once."""
+        """Makes the variables once."""
         if None in shape:
             raise ValueError(f"the last dimensions, of beta, must be defined: {shape}")
         zeros, ones = tf.zeros(shape, dtype), tf.ones(shape, dtype)
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             if self.center and self.beta is None:
                 self.beta = tf.Variable(zeros, name=f"{self.path}/beta")
             if self.scale and self.gamma is None:
@@ -51,10 +51,10 @@ class Norm(tf.Module):
 
 
 def ranked(x):
-    """x as a tensor, and its rank.
+    """Converts x to a tensor, and returns it with its rank.
 
     Args:
-        x: tensor, or what can be made one.
+        x: tensor, or a value that can be converted to one.
 
     Returns:
         (tensor, rank).
@@ -69,17 +69,17 @@ def ranked(x):
 
 
 def in_phase(call, phase):
-    """Calls a layer for training or for inference, as a bool or a bool tensor says.
+    """Calls a layer in training or inference mode, given as a bool or a bool tensor.
 
-    A tensor puts both into one trace, by `tf.cond`, as `smart_cond` of TensorFlow 1 did
-    for a placeholder.
+    With a tensor, one trace contains both modes, in a `tf.cond`, as `smart_cond` of
+    TensorFlow 1 did for a placeholder.
 
     Args:
-        call: function of a Python bool, which makes no variables.
+        call: function of a Python bool; it makes no variables.
         phase: Python bool, or a bool or integer scalar tensor.
 
     Returns:
-        What `call` returns.
+        The result of `call`.
     """
     if not tf.is_tensor(phase):
         return call(phase)
@@ -88,14 +88,15 @@ def in_phase(call, phase):
 
 
 class LayerNorm(Norm):
-    """`tf.contrib.layers.layer_norm` (Ba, Kiros and Hinton, 2016).
+    """`tf.contrib.layers.layer_norm`: normalizes each example over all its axes.
 
-    By default over all axes but the first, where Keras takes the last alone, with a
-    variable for the last; epsilon is 1e-12, of float16 1e-3.
+    By default it normalizes over all axes but the first, where Keras takes the last
+    axis only. beta and gamma have the size of the last axis. epsilon is 1e-12, for
+    float16 1e-3. Ba, Kiros and Hinton, 2016.
 
     Args:
         begin_norm_axis: first of the axes to normalize over; may be negative.
-        begin_params_axis: first of the axes that beta and gamma have; likewise.
+        begin_params_axis: first of the axes of beta and gamma; may be negative.
         center, scale, name: see `Norm`.
     """
 
@@ -115,8 +116,8 @@ class LayerNorm(Norm):
         """Normalizes a float tensor of two or more dimensions.
 
         Raises:
-            ValueError: an unknown rank, an axis that there is not, or unknown sizes of
-                the axes that beta and gamma have.
+            ValueError: the rank is unknown, an axis is out of range, or the axes of
+                beta and gamma have unknown sizes.
         """
         x, rank = ranked(x)
         if max(self.begin_norm_axis, self.begin_params_axis) >= rank:
@@ -129,11 +130,11 @@ class LayerNorm(Norm):
 
 
 def layer_normalized(x, axes, beta, gamma):
-    """Subtracts the mean over axes, and divides by the root of the variance.
+    """Subtracts the mean over axes, and divides by the standard deviation.
 
         (x - mean) / sqrt(variance + epsilon) * gamma + beta
 
-    with an epsilon of 1e-12, of float16 1e-3.
+    with an epsilon of 1e-12, for float16 1e-3.
 
     Args:
         x: float tensor.
@@ -142,7 +143,7 @@ def layer_normalized(x, axes, beta, gamma):
         gamma: factor that broadcasts to x, or None.
 
     Returns:
-        Tensor like x.
+        Tensor of the shape and dtype of x.
     """
     mean, variance = tf.nn.moments(x, axes, keepdims=True)
     epsilon = 1e-3 if x.dtype == tf.float16 else 1e-12
@@ -150,9 +151,10 @@ def layer_normalized(x, axes, beta, gamma):
 
 
 class InstanceNorm(Norm):
-    """`tf.contrib.layers.instance_norm` (Ulyanov, Vedaldi and Lempitsky, 2016).
+    """`tf.contrib.layers.instance_norm`: normalizes each channel of each example.
 
-    Over all axes but the first and the last, which are the examples and the channels.
+    It normalizes over all axes but the first, the examples, and the last, the channels.
+    Ulyanov, Vedaldi and Lempitsky, 2016.
 
     Args:
         epsilon: added to the variance.
@@ -167,7 +169,7 @@ class InstanceNorm(Norm):
         """Normalizes a [batch, …, channels] float tensor.
 
         Raises:
-            ValueError: an unknown rank, or unknown channels.
+            ValueError: the rank or the number of channels is unknown.
         """
         x, rank = ranked(x)
         self.build(x.shape[-1:], x.dtype)
@@ -179,11 +181,13 @@ class InstanceNorm(Norm):
 
 
 class GroupNorm(Norm):
-    """`tf.contrib.layers.group_norm` (Wu and He, 2018).
+    """`tf.contrib.layers.group_norm`: normalizes groups of channels of each example.
+
+    Wu and He, 2018.
 
     Args:
-        groups: how many; the channels are a multiple of it.
-        channels_axis: where the channels are.
+        groups: number of groups; it must divide the number of channels.
+        channels_axis: axis of the channels.
         reduction_axes: the other axes to normalize over.
         epsilon: added to the variance.
         center, scale, name: see `Norm`.
@@ -207,9 +211,9 @@ class GroupNorm(Norm):
         """Normalizes a float tensor.
 
         Raises:
-            ValueError: an unknown rank; a number of channels that is unknown, less than
-                the groups or no multiple of them; axes that there are not, that of the
-                channels among the others, or unknown sizes.
+            ValueError: the rank is unknown; the number of channels is unknown, less
+                than the number of groups, or not a multiple of it; an axis is out of
+                range or of unknown size; the channels' axis is one of `reduction_axes`.
         """
         x, rank = ranked(x)
         place, axes = self.places(x.shape)
@@ -223,7 +227,8 @@ class GroupNorm(Norm):
         # --- normalize
         axes = [place + 1, *(axis + (axis > place) for axis in axes)]
         mean, variance = tf.nn.moments(x, axes, keepdims=True)
-        # Not by tf.nn.batch_normalization: the mean is not subtracted, but scaled.
+        # v1 multiplied -mean by gain, then by gamma. tf.nn.batch_normalization rounds
+        # differently: it multiplies gain by gamma first.
         gain = tf.math.rsqrt(variance + self.epsilon)
         offset = -mean * gain
         ones = [1] * (rank - place - 1)
@@ -235,7 +240,7 @@ class GroupNorm(Norm):
         return tf.reshape(x * gain + offset, shape)
 
     def places(self, shape):
-        """The axes of a shape, none negative: (that of the channels, the others)."""
+        """Returns (channels' axis, reduction axes) as numbers that are not negative."""
         rank = shape.rank
         if rank is None:
             raise ValueError("the rank of the input must be known")

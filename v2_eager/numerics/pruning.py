@@ -1,4 +1,4 @@
-"""A mask that grows while a program trains, as `tf.contrib.model_pruning` had it."""
+"""Magnitude pruning during training, as in `tf.contrib.model_pruning`."""
 
 import tensorflow as tf
 
@@ -6,24 +6,24 @@ __all__ = ["Pruning"]
 
 
 class Pruning(tf.Module):
-    """`tf.contrib.model_pruning.Pruning` of one variable, by elements.
+    """`tf.contrib.model_pruning.Pruning`: masks the smallest elements of one variable.
 
     Args:
-        kernel: float32 variable; what is masked of it stays as it is, without a
-            gradient, and may come back.
-        mask: variable like it, which the program multiplies it by.
-        begin_pruning_step: the first step that may change the mask.
-        end_pruning_step: the last, or -1 for none.
-        pruning_frequency: how many steps pass before the next.
-        initial_sparsity: which share is masked at first.
-        target_sparsity: and in the end.
-        sparsity_function_begin_step: when the share begins to grow.
-        sparsity_function_end_step: when it has grown.
-        sparsity_function_exponent: 1 for a line, more for a quick beginning.
-        threshold_decay: how much of the last threshold stays.
+        kernel: float32 variable. Masked elements keep their values, get no gradient,
+            and may be unmasked later.
+        mask: variable of the same shape; the program multiplies the kernel by it.
+        begin_pruning_step: first step that may change the mask.
+        end_pruning_step: last step that may change the mask, or -1 for no last step.
+        pruning_frequency: number of steps between two changes of the mask.
+        initial_sparsity: share of the elements that is masked at first.
+        target_sparsity: share of the elements that is masked in the end.
+        sparsity_function_begin_step: step at which the share begins to grow.
+        sparsity_function_end_step: step at which the share is `target_sparsity`.
+        sparsity_function_exponent: 1: the share grows linearly; more: faster at first.
+        threshold_decay: share of the last threshold that is kept.
 
     Raises:
-        ValueError: a share or a decay that is not from 0 to below 1.
+        ValueError: a sparsity or the decay is not in [0, 1).
     """
 
     def __init__(
@@ -59,17 +59,17 @@ class Pruning(tf.Module):
         self.own = threshold, last
 
     def sparsity(self, step):
-        """The share that is masked at a step, a float32 scalar."""
+        """Computes the share that is masked at a step, a float32 scalar."""
         (begin, end), (first, target) = self.growing, self.shares
         passed = tf.cast(step - begin, tf.float32) / tf.cast(end - begin, tf.float32)
         left = 1 - tf.clip_by_value(passed, 0, 1)
         return (first - target) * tf.pow(left, self.exponent) + target
 
     def update(self, global_step):
-        """Makes the mask anew, if it is time.
+        """Computes the mask again if an update is due at this step.
 
         Raises:
-            tf.errors.InvalidArgumentError: it would mask all of the weights.
+            tf.errors.InvalidArgumentError: the mask would leave no weight.
         """
         step = tf.cast(global_step, tf.int32)
         begin, end = self.steps

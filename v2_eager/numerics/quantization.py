@@ -1,7 +1,7 @@
-"""What `tf.contrib.quantize` put into graphs: quantizers that follow their ranges.
+"""Fake quantization as `tf.contrib.quantize` inserted it: ranges that follow the data.
 
     quantize = MovingAverageQuantize("hidden/act_quant", low=0.0)
-    y = quantize(x)    # rounded to 256 levels; min and max follow
+    y = quantize(x)    # rounded to 256 levels; updates min and max
     y = quantize(x, is_training=False)
 
 Follows `quant_ops.py` of 1.15.5's `tensorflow/contrib/quantize/python`.
@@ -19,14 +19,16 @@ __all__ = [
 
 
 class LastValueQuantize(tf.Module):
-    """Rounds to 2 ** bits levels between the ends of the last input, as of weights.
+    """Fake-quantizes between the minimum and maximum of the last input, as for weights.
+
+    It rounds to 2 ** bits levels.
 
     Args:
-        name: what the names of the variables begin with: `min` and `max`.
+        name: prefix of the names of the variables `min` and `max`.
         bits: 2 to 8.
-        narrow_range: whether the lowest level is left out, as of weights.
-        symmetric: whether the lower end is the upper one's negative.
-        low, high: ends of the range at first.
+        narrow_range: whether the lowest level is not used, as for weights.
+        symmetric: whether minimum and maximum are made symmetric around 0.
+        low, high: initial minimum and maximum.
     """
 
     def __init__(
@@ -39,14 +41,14 @@ class LastValueQuantize(tf.Module):
         self.high = tf.Variable(high, False, name=f"{name}/max")
 
     def __call__(self, x, is_training=True):
-        """Quantizes; gradients of what is in range pass.
+        """Quantizes x; gradients pass for values in the range.
 
         Args:
             x: float32 tensor.
-            is_training: bool or bool tensor, whether the range follows x first.
+            is_training: bool or bool tensor, whether to update the range with x first.
 
         Returns:
-            Tensor like x.
+            Tensor of the shape and dtype of x.
         """
 
         def follow(training):
@@ -59,7 +61,7 @@ class LastValueQuantize(tf.Module):
         )
 
     def ends(self, x):
-        """The range of x, and of 0."""
+        """Computes the range of x, extended to contain 0."""
         low, high = tf.reduce_min(x), tf.reduce_max(x)
         if not self.symmetric:
             return tf.minimum(low, 0), tf.maximum(high, 0)
@@ -68,20 +70,20 @@ class LastValueQuantize(tf.Module):
         return tf.minimum(low, high / ratio), tf.maximum(high, low * ratio)
 
     def follow(self, low, high):
-        """Moves the range."""
+        """Sets the range."""
         self.low.assign(low)
         self.high.assign(high)
 
 
 class MovingAverageQuantize(LastValueQuantize):
-    """Fake-quantizes between moving averages of the ends of x, as of activations.
+    """Fake-quantizes between moving averages of min and max, as for activations.
 
-    The averages are debiased: after one step they are the ends of its input, wherever
-    they began.
+    The averages are corrected for bias: after one step they equal the minimum and the
+    maximum of its input, whatever their initial values were.
 
     Args:
         name: see `LastValueQuantize`.
-        decay: share of the averages that a step keeps.
+        decay: share of the averages that each step keeps.
         **options: see `LastValueQuantize`.
     """
 
@@ -93,7 +95,7 @@ class MovingAverageQuantize(LastValueQuantize):
                 tf.Variable(0.0, False, name=f"{name}/{name}/{end}/{part}")
                 for part in ("biased", "local_step")
             ]
-            for end in ("min", "max")  # v1 opened the scope twice
+            for end in ("min", "max")  # v1 entered the scope twice
         ]
 
     def follow(self, low, high):

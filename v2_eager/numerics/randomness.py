@@ -1,4 +1,4 @@
-"""The streams of random numbers that TensorFlow 1's ops had, and their seeds.
+"""The random number streams of TensorFlow 1's ops, and the seeds of these streams.
 
 rng = stream(*kernel_seeds(graph_seed=1, op_seed=2))
 rng.normal([3])    # tf.set_random_seed(1); tf.random_normal([3], seed=2)
@@ -20,19 +20,20 @@ INT32_MAX = 2**31 - 1
 
 
 def kernel_seeds(graph_seed, op_seed):
-    """The two numbers that begin the stream of an op: `tf.get_seed` of 1.15.5.
+    """Computes the two seeds of a random op, as `tf.get_seed` of 1.15.5 did.
 
     Args:
-        graph_seed: int that `tf.set_random_seed` was given, or None if it was not.
-        op_seed: int, the `seed=` of the op; or None without a graph seed. With a graph
-            seed, an op without its own took the number of the graph's last node.
+        graph_seed: int that was passed to `tf.set_random_seed`, or None.
+        op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
+            with one, v1 used the number of the graph's last node as the op seed.
 
     Returns:
-        (seed, seed2), the attributes of the node; (0, 0) draws anew in every program.
+        (seed, seed2), the attributes of the op's node. (0, 0) means that every program
+        draws other numbers.
 
     Raises:
-        ValueError: a graph seed and no op seed.
-        TypeError: a seed that is no number.
+        ValueError: a graph seed without an op seed.
+        TypeError: a seed is not a number.
     """
     if graph_seed is None and op_seed is None:
         return 0, 0
@@ -45,14 +46,15 @@ def kernel_seeds(graph_seed, op_seed):
 
 
 def stream(seed, seed2):
-    """The stream of one random op of TensorFlow 1, the first number and all others.
+    """Makes a generator that draws the same numbers as a random op of TensorFlow 1.
 
-    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
-    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
+    v1's kernels used the Philox algorithm: `seed` was its key, `seed2` the upper half
+    of its counter, and a draw of n numbers advanced the counter by 256 n. A
+    `tf.random.Generator` does the same.
 
     Args:
-        seed: int, as the node has it: see `kernel_seeds`.
-        seed2: int, likewise.
+        seed: int, the attribute of the op's node: see `kernel_seeds`.
+        seed2: int, the second attribute.
 
     Returns:
         tf.random.Generator with `normal`, `uniform` and `truncated_normal`; its state
@@ -64,27 +66,28 @@ def stream(seed, seed2):
 
 
 def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
-    """Draws what one new op of TensorFlow 1 drew first.
+    """Draws the numbers that a new random op of TensorFlow 1 drew in its first run.
 
     Args:
-        kind: "normal", "truncated_normal" (mean, deviation) or "uniform" (bounds).
+        kind: "normal", "truncated_normal" (mean, stddev) or "uniform" (bounds).
         shape: list of ints.
-        first, second: the two numbers of the distribution.
+        first, second: mean and stddev, or lower and upper bound.
         dtype: float dtype.
-        seed: of the op: an int, below the seed of `tf.random.set_seed`; or a generator
-            such as a `stream`, to draw from; or None, for the next one of those that
-            `tf.random.set_seed` begins. The number of v1's node it is not.
+        seed: an int, the op seed, used together with the global seed of
+            `tf.random.set_seed`; or a generator such as a `stream` to draw from; or
+            None to use the next seed that follows from `tf.random.set_seed`, which is
+            not the seed that v1 took from the op's place in the graph.
 
     Returns:
         Tensor of this shape and dtype.
     """
     if isinstance(seed, tf.random.Generator):
         return getattr(seed, kind)(shape, first, second, dtype)
-    if seed is None:  # each function would count from 0, and draw what the last drew
+    if seed is None:  # else each function would count from 0 and repeat the same draws
         with tf.init_scope():
-            if tf.executing_eagerly():  # not so where tf.Variable lifts what it is told
+            if tf.executing_eagerly():  # False where tf.Variable lifts initial values
                 seed = tf.random.uniform([], 0, INT32_MAX, tf.int32).numpy().item()
     op = getattr(tf.random, kind)
-    # A function of its own: an eager draw goes on where the last of its seed ended.
+    # A new function: an eager op with the same seed would continue its last stream.
     drawn = tf.function(lambda: op(shape, first, second, dtype, seed))
     return drawn.get_concrete_function()()  # else TensorFlow warns of retracing

@@ -1,10 +1,11 @@
-"""Cells whose state is not multiplied by a full matrix, of `tf.contrib.rnn`.
+"""Cells of `tf.contrib.rnn` whose recurrence is not a full matrix: ConvLSTM, SRU, ….
 
     cell = ConvLSTMCell(16, [3, 3], name="rnn/conv_2d_lstm_cell")
     outputs, state = unroll_maps(cell, films, lengths)
 
-Their states see neighbours, a group, themselves, or nothing of it; see `rnn` for what a
-cell is, and for `unroll`, which runs those of vectors.
+A unit reads the state of neighbouring pixels (ConvLSTM), of its group (GLSTM), or of
+itself (IndRNN, IndyGRU, IndyLSTM); the gates of SRU read no state. For the methods of
+a cell, and for `unroll`, which runs cells of vectors, see `rnn`.
 """
 
 import math
@@ -32,17 +33,17 @@ __all__ = [
 
 
 class ConvLSTMCell(Cell):
-    """`tf.contrib.rnn.ConvLSTMCell`: an LSTM of maps; Shi et al., 2015.
+    """`tf.contrib.rnn.ConvLSTMCell`: an LSTM with convolutions; Shi et al., 2015.
 
-    Its products are convolutions over one to three dimensions of space. In the kernel
-    the gates are in the order i, j, f, o, those of Keras' `ConvLSTM2D` in i, f, j, o.
+    The convolutions have one to three spatial dimensions. The kernel has the gates in
+    the order i, j, f, o; Keras' `ConvLSTM2D` has the order i, f, j, o.
 
     Args:
-        output_channels: how many of c and h.
-        kernel_shape: list of as many sizes as the maps have dimensions.
-        use_bias: whether there is a bias.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        name: what the names of the variables begin with.
+        output_channels: number of channels of c and h.
+        kernel_shape: list of the kernel's sizes, one per spatial dimension.
+        use_bias: whether to add a bias.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        name: prefix of the names of the variables.
         initializer: see `Cell`.
     """
 
@@ -78,20 +79,20 @@ class ConvLSTMCell(Cell):
 
 
 def unroll_maps(cell, x, lengths=None, state=None):
-    """What `tf.nn.dynamic_rnn` did with a cell of maps.
+    """Runs a `ConvLSTMCell` over sequences, as `tf.nn.dynamic_rnn` did.
 
     Args:
         cell: `ConvLSTMCell`.
         x: [batch, time, ..., depth] float tensor.
-        lengths: [batch] int tensor, or None where all films fill the time.
-        state: where to begin, a pair (c, h), or None for zeros.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        state: initial state, a pair (c, h), or None for zeros.
 
     Returns:
-        (outputs [batch, time, ..., output_channels], zero past the end; the last state
-        (c, h), that of the end).
+        (outputs [batch, time, ..., output_channels], zero past each sequence's end;
+        the state (c, h) at each sequence's end).
 
     Raises:
-        tf.errors.InvalidArgumentError: not one length per film.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     x = tf.convert_to_tensor(x)
     cell.build(x.shape[-1], x.dtype)
@@ -126,12 +127,12 @@ def swap_time(x):
 
 
 def hold(ended, old, new):
-    """Takes the old values where a sequence has ended, and the new ones elsewhere.
+    """Selects the old values where a sequence has ended, and the new values elsewhere.
 
     Args:
-        ended: bool tensor of the first axes of the others.
+        ended: bool tensor; its axes are the first axes of `old` and `new`.
         old: nested structure of tensors.
-        new: nested structure of tensors like it.
+        new: nested structure of tensors of the same shapes.
 
     Returns:
         Nested structure like `new`.
@@ -146,18 +147,20 @@ def hold(ended, old, new):
 
 
 class GLSTMCell(LSTMCell):
-    """`tf.contrib.rnn.GLSTMCell`: an LSTM in groups, of arXiv:1703.10722.
+    """`tf.contrib.rnn.GLSTMCell`: an LSTM of independent groups (arXiv:1703.10722).
 
     Args:
-        num_units: size of c, all groups together.
-        initializer: of the kernels.
-        num_proj: size of h, if it is not that of c.
-        number_of_groups: none sees the inputs and the state of another.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        name: what the names of the variables begin with.
+        num_units: size of c, of all groups together.
+        initializer: initializer of the kernels.
+        num_proj: size of h if it differs from `num_units`.
+        number_of_groups: number of groups; a group does not read the inputs or the
+            state of another group.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        name: prefix of the names of the variables.
 
     Raises:
-        ValueError: sizes, or when it is built a depth, that the groups do not divide.
+        ValueError: the number of groups does not divide `num_units`, `num_proj` or, in
+            `build`, the depth.
     """
 
     def __init__(
@@ -214,16 +217,16 @@ class GLSTMCell(LSTMCell):
 
 
 class SRUCell(Cell):
-    """`tf.contrib.rnn.SRUCell`, of arXiv:1709.02755: its gates see the input alone.
+    """`tf.contrib.rnn.SRUCell`: gates that read only the input (arXiv:1709.02755).
 
         h = f h + (1 - f) W x
         output = r tanh(h) + (1 - r) V x
 
-    with f and r the sigmoids of layers of x. The output is not the state.
+    where f and r are sigmoid layers of x. The output is not the state.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
+        name: prefix of the names of the variables.
         initializer: see `Cell`.
     """
 
@@ -244,25 +247,25 @@ class SRUCell(Cell):
 
 
 def own_weights(shape, dtype):
-    """Draws the initial weights of a unit's own state, from (-1, 1).
+    """Draws the initial recurrent weights of single units, uniform in (-1, 1).
 
     Args:
         shape: list of ints.
-        dtype: a float dtype.
+        dtype: float dtype.
     """
     return tf.random.uniform(shape, -1, 1, dtype)
 
 
 class IndRNNCell(Cell):
-    """`tf.contrib.rnn.IndRNNCell`, of arXiv:1803.04831: a unit sees its own state.
+    """`tf.contrib.rnn.IndRNNCell`: each unit reads only its own state.
 
-        h = activation(W x + u * h + b)
+        h = activation(W x + u * h + b), see arXiv:1803.04831.
 
     Args:
         num_units: size of the state.
-        activation: function.
-        name: what the names of the variables begin with.
-        initializer: of W; see `Cell`.
+        activation: activation function.
+        name: prefix of the names of the variables.
+        initializer: initializer of W; see `Cell`.
     """
 
     def __init__(
@@ -284,13 +287,13 @@ class IndRNNCell(Cell):
 
 
 class IndyGRUCell(GRUCell):
-    """`tf.contrib.rnn.IndyGRUCell`: a GRU whose gates, too, see their own state.
+    """`tf.contrib.rnn.IndyGRUCell`: a GRU in which each unit reads only its own state.
 
     Args:
         num_units: size of the state.
-        activation: function, of the candidate.
-        name: what the names of the variables begin with.
-        initializer: of the kernels of the inputs; see `Cell`.
+        activation: activation function of the candidate.
+        name: prefix of the names of the variables.
+        initializer: initializer of the input kernels; see `Cell`.
     """
 
     def __init__(
@@ -320,14 +323,14 @@ class IndyGRUCell(GRUCell):
 
 
 class IndyLSTMCell(BasicLSTMCell):
-    """`tf.contrib.rnn.IndyLSTMCell`: an LSTM whose units see their own h and c.
+    """`tf.contrib.rnn.IndyLSTMCell`: an LSTM in which each unit reads only its own h.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        activation: function, of the new input and of c.
-        name: what the names of the variables begin with.
-        initializer: of the kernel of the inputs; see `Cell`.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        activation: activation function of the new input and of c.
+        name: prefix of the names of the variables.
+        initializer: initializer of the input kernel; see `Cell`.
     """
 
     def __init__(
@@ -356,21 +359,21 @@ class IndyLSTMCell(BasicLSTMCell):
 
 
 class PhasedLSTMCell(Cell):
-    """`tf.contrib.rnn.PhasedLSTMCell`: open for a part of each unit's period.
+    """`tf.contrib.rnn.PhasedLSTMCell`: each unit updates in a part of its own period.
 
-    Of arXiv:1610.09513. It is called with (time [batch, 1], x [batch, depth]), and
-    computes in float32; the time may be float64.
+    See arXiv:1610.09513. A call takes (time [batch, 1], x [batch, depth]). It computes
+    in float32; the time may be float64.
 
     Args:
         num_units: size of c and h.
-        use_peepholes: whether the gates see c, too.
-        leak: what passes a gate that is closed.
-        ratio_on: the share of the period that it is open, at first.
-        trainable_ratio_on: whether that is trained.
-        period_init_min: the shortest of the first periods.
-        period_init_max: the longest.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        use_peepholes: whether the gates also read c.
+        leak: rate at which updates pass while the unit is closed.
+        ratio_on: initial share of the period in which a unit is open.
+        trainable_ratio_on: whether this share is trained.
+        period_init_min: lower bound of the initial periods.
+        period_init_max: upper bound of the initial periods.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -421,10 +424,10 @@ class PhasedLSTMCell(Cell):
         return LSTMStateTuple(*[super().zero_state(batch, dtype)] * 2)
 
     def openness(self, time):
-        """How far the gates of [batch, units] are open at a [batch, 1] time."""
+        """Computes how open each unit is, [batch, units], at a [batch, 1] time."""
         period = tf.cast(self.period, time.dtype)
         since = time - tf.cast(self.phase, time.dtype)
-        # The remainder, whose gradient is that of the time: the period has none by it.
+        # The remainder with the gradient of `since`: no gradient to the period here.
         since += tf.stop_gradient(tf.math.floormod(since, period) - since)
         share = tf.cast(since / period, tf.float32)
         rise = 2 * share / self.ratio_on
@@ -444,7 +447,7 @@ class PhasedLSTMCell(Cell):
 
 
 def affine(parts, kernel, bias):
-    """A layer of several inputs, without an activation.
+    """Applies a linear layer with a bias to several concatenated inputs.
 
     Args:
         parts: list of [batch, …] tensors, which are concatenated.

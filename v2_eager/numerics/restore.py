@@ -1,8 +1,9 @@
-"""Checkpoints by name: `tf.train.Saver`, by the kernels that it called.
+"""Name-based checkpoints, as `tf.train.Saver` wrote and read them, with its kernels.
 
     restore.by_name("model.ckpt-1000", restore.named(model, optimizer))
 
-The files are those of TensorFlow 1: it reads what `save` writes, and the other way.
+The files are TensorFlow 1's: `tf.train.Saver` reads the files of `save`, and `by_name`
+reads the files of `tf.train.Saver`.
 """
 
 import tensorflow as tf
@@ -16,24 +17,25 @@ __all__ = [
 
 
 def named(*owners, scope=""):
-    """The variables of modules by the names that a Saver went by.
+    """Maps checkpoint names to the variables of modules, as `tf.train.Saver` did.
 
-    Cells, layers and norms make their variables at the first call, optimizers and
-    averages at the first step: `build`, `create_slots` or `create` makes them before.
-    Of a module with a part that is never called, give `module.variables`.
+    Cells, layers and norms make their variables in the first call, optimizers and
+    averages in the first step. To make them before, call `build`, `create_slots` or
+    `create`. If a part of a module is never called, pass `module.variables`.
 
     Args:
         *owners: `tf.Module`s, variables, or lists of variables.
-        scope: what all names began with, such as "train" of the slots and the powers of
-            an optimizer that was made in `tf.variable_scope("train")`.
+        scope: prefix of all names, such as "train" for the slots and the powers of an
+            optimizer that was made in `tf.variable_scope("train")`.
 
     Returns:
         {name: variable}, the names without ":0".
 
     Raises:
-        ValueError: a module has no variables yet; two variables of one name: give a
-            dict of your own.
-        TypeError: a model, layer or variable of Keras: likewise.
+        ValueError: a module has not made its variables yet, or two variables have the
+            same name. For the second, write the dict yourself.
+        TypeError: an owner is a model, layer or variable of Keras: write the dict
+            yourself.
     """
     variables = {}
     for owner in owners:
@@ -52,13 +54,13 @@ def named(*owners, scope=""):
 
 
 def refuse_unbuilt(owner):
-    """Raises a ValueError if a module, or one in it, is yet to make its variables.
+    """Raises a ValueError if a module or a submodule has not made its variables yet.
 
     Args:
         owner: a `tf.Module`.
 
     Raises:
-        ValueError: names the module's class, and the method that makes its variables.
+        ValueError: its message names the class and the method that makes the variables.
     """
     for module in (owner, *owner.submodules):
         if getattr(module, "built", True) is False:
@@ -73,20 +75,22 @@ def refuse_unbuilt(owner):
 
 
 def by_name(path, variables):
-    """Does what `tf.train.Saver(variables).restore(sess, path)` did.
+    """Restores variables by name, as `tf.train.Saver(…).restore(sess, path)` did.
 
-    All is read and compared before the first assignment: what raises changes nothing.
+    It reads and compares everything before the first assignment: if it raises an error,
+    no variable has changed.
 
     Args:
         path: prefix of a checkpoint, such as "model.ckpt-1000".
         variables: {name in the checkpoint: variable}; see `named`.
 
     Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name, or there is none.
-        tf.errors.InvalidArgumentError: it holds one of another dtype.
-        ValueError: it holds one of another shape.
+        tf.errors.NotFoundError: the checkpoint does not contain a name, or does not
+            exist.
+        tf.errors.InvalidArgumentError: an entry has another dtype than its variable.
+        ValueError: an entry has another shape than its variable.
     """
-    # tf.train.load_checkpoint would read any dtype, and assign would cast it.
+    # tf.train.load_checkpoint would accept any dtype, and assign would cast it.
     values = tf.raw_ops.RestoreV2(
         prefix=path,
         tensor_names=list(variables),
@@ -102,16 +106,16 @@ def by_name(path, variables):
 
 
 def save(path, variables):
-    """Does what `tf.train.Saver(variables).save(sess, path)` did, but for one file.
+    """Saves variables by name, as `tf.train.Saver(…).save(sess, path)` did.
 
-    The file `checkpoint`, which lists the checkpoints of a folder, is not written.
+    It does not write the file `checkpoint`, which lists the checkpoints of a folder.
 
     Args:
         path: prefix of the files to write.
         variables: {name: variable, tensor or array}; see `named`.
     """
-    names = sorted(variables)  # the order of a Saver: the same bytes
-    # The public one would write paths of objects, tf.train.Checkpoint, and its graph.
+    names = sorted(variables)  # the order of a Saver, so the files have the same bytes
+    # tf.train.Checkpoint would write paths of objects, and the graph of objects.
     tf.raw_ops.SaveV2(
         prefix=path,
         tensor_names=names,
@@ -121,17 +125,19 @@ def save(path, variables):
 
 
 def init_from_checkpoint(path, assignment_map, variables):
-    """Does what `tf.train.init_from_checkpoint` did, at once.
+    """Assigns variables from a checkpoint, as `tf.train.init_from_checkpoint` did.
+
+    It assigns them immediately, not in an initializer that runs later.
 
     Args:
         path: prefix of a checkpoint.
-        assignment_map: {"scope/" or name of the checkpoint: "scope/" or name of a
-            variable}; "/" is the scope of everything.
+        assignment_map: {"scope/" or name in the checkpoint: "scope/" or name of a
+            variable}; "/" is the root scope.
         variables: {name: variable}; see `named`.
 
     Raises:
-        ValueError: a variable in an assigned scope is not in the checkpoint or has
-            another shape there, or there is no such variable or scope.
+        ValueError: a variable in an assigned scope is missing in the checkpoint or has
+            another shape there, or the variable or scope does not exist.
     """
     sources = expand_scopes(assignment_map, variables)
     shapes = dict(tf.train.list_variables(path))
@@ -144,14 +150,14 @@ def init_from_checkpoint(path, assignment_map, variables):
 
 
 def expand_scopes(assignment_map, names):
-    """{name of the checkpoint: name of a variable}, without scopes.
+    """Expands an assignment map with scopes to {checkpoint name: variable name}.
 
     Args:
         assignment_map: see `init_from_checkpoint`.
         names: the names of the variables.
 
     Raises:
-        ValueError: an entry covers no variable, or is a scope on one side alone.
+        ValueError: an entry matches no variable, or only one side of it is a scope.
     """
     sources = {}
     for source, name in assignment_map.items():

@@ -1,9 +1,9 @@
-"""The learning rates of `tf.train` that Keras has no schedule for.
+"""The learning rate schedules of `tf.train` that Keras does not have.
 
     optimizer = Adam(lambda step: linear_cosine_decay(0.1, step, 1000))
 
-Functions of a step, a tensor or variable of any shape and number dtype; they compute in
-the dtype of the rate. Follows `learning_rate_schedule.py` of 1.15.5's Keras.
+They are functions of a step, a tensor or variable of any shape and numeric dtype, and
+compute in the dtype of the rate. Follows `learning_rate_schedule.py` of 1.15.5's Keras.
 """
 
 import math
@@ -22,14 +22,14 @@ __all__ = [
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """`tf.train.natural_exp_decay`: times exp(-decay_rate) every `decay_steps` steps.
+    """`tf.train.natural_exp_decay`: rate * exp(-decay_rate * step / decay_steps).
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: see the module.
         decay_steps: number of steps.
-        decay_rate: negated exponent, a float number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
+        decay_rate: factor of the negative exponent, a float number or tensor.
+        staircase: whether the rate falls only after every `decay_steps` steps.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -43,15 +43,15 @@ def natural_exp_decay(
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
 ):
-    """`tf.train.linear_cosine_decay`: a straight line times a cosine wave.
+    """`tf.train.linear_cosine_decay`: a linear decay to 0 times a cosine wave.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
+        learning_rate: the initial rate, a float number or tensor; v1: float32 only.
         global_step: see the module.
-        decay_steps: number of steps, after which the rate stays.
-        num_periods: how many whole waves there are.
-        alpha: share of the rate that is added to the line.
-        beta: share of the rate that is added in the end.
+        decay_steps: number of steps after which the rate is constant.
+        num_periods: number of periods of the cosine.
+        alpha: added to the line, as a share of the initial rate.
+        beta: added to the product, as a share of the initial rate.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -75,15 +75,17 @@ def noisy_linear_cosine_decay(
     *,
     seed=None,
 ):
-    """`tf.train.noisy_linear_cosine_decay`: as `linear_cosine_decay`, its line noisy.
+    """`tf.train.noisy_linear_cosine_decay`: `linear_cosine_decay` with random noise.
+
+    The noise is added to the line, and its variance falls with the steps.
 
     Args:
-        learning_rate, global_step, decay_steps, num_periods, alpha, beta: as there; a
-            float32 rate, and a step of known shape.
-        initial_variance: of the noise before the first step.
-        variance_decay: the power of the steps by which the variance falls.
-        seed: see `randomness.draw`; in v1 the op had none, so that its place in the
-            graph counted.
+        learning_rate, global_step, decay_steps, num_periods, alpha, beta: see
+            `linear_cosine_decay`; the rate must be float32, the step of known shape.
+        initial_variance: variance of the noise before the first step.
+        variance_decay: exponent: the variance is divided by (1 + step) ** this.
+        seed: see `randomness.draw`. In v1 the op had no seed argument: its seed was its
+            place in the graph.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
@@ -98,7 +100,7 @@ def noisy_linear_cosine_decay(
 
 
 def completed(learning_rate, global_step, decay_steps):
-    """The rate as a tensor, and the steps taken in its dtype, `decay_steps` at most.
+    """Returns the rate as a tensor, and min(step, decay_steps) in the same dtype.
 
     Args:
         learning_rate: float number or tensor.

@@ -29,7 +29,7 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_training_decoder(units, classes, impute_finished=False, name="model"):
-    """Makes a decoder that reads the targets: teacher forcing.
+    """Makes a decoder with teacher forcing: each input is the target.
 
     Returns a `TrainingDecoder`; see the class.
     """
@@ -37,17 +37,17 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
 
 
 class TrainingDecoder(tf.Module):
-    """Teacher forcing: a GRU reads the targets, a layer makes logits of its outputs.
+    """Teacher forcing: a GRU reads the targets, a dense layer computes the logits.
 
     A call takes inputs, [batch, time, depth] floats, lengths, [batch] ints, and
     optionally a state, [batch, units]. It returns a dict of `logits`, `ids`, `state`
-    and `lengths`; see `make_training_decoder`. One function serves all sizes.
+    and `lengths`; see `make_training_decoder`. One trace serves all sizes.
 
     Args:
         units: size of the GRU's state.
         classes: number of the logits.
-        impute_finished: whether outputs past the end are zeros, and the state is that
-            of the end.
+        impute_finished: whether outputs past a sequence's end are zeros, and its state
+            is that of its end.
         path: scope of the variables `gru_cell/…` and `dense/…`.
     """
 
@@ -74,7 +74,7 @@ class TrainingDecoder(tf.Module):
         }
 
     def __call__(self, inputs, lengths, state=None):
-        # As tensors: the values of a list are parts of a signature.
+        # Tensors: the values of a list would be part of the trace's signature.
         return self.loop(inputs, tf.convert_to_tensor(lengths), state)
 
 
@@ -91,14 +91,14 @@ class GreedyDecoder(tf.Module):
 
     A call takes a state, [batch, units] floats, and returns a dict of `ids`, `logits`,
     `state` and `lengths`; see `make_greedy_decoder`. The first call makes the
-    embedding. One function serves all sizes.
+    embedding. One trace serves all sizes.
 
     Args:
         units: size of the GRU's state, and of the embedding.
         classes: number of the logits.
-        start: the id that is read first.
-        end: the id that ends a sequence.
-        longest: the largest number of steps, or None for as many as it takes.
+        start: id of the first input.
+        end: id that ends a sequence.
+        longest: the largest number of steps, or None for no limit.
         name: scope of the variables `embedding`, `decoder/gru_cell/…` and
             `decoder/dense/…`.
     """
@@ -135,7 +135,7 @@ class GreedyDecoder(tf.Module):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of numbers, by a helper of its own: it reads what it put out.
+    """Makes a decoder of vectors with a custom helper: it reads its last output.
 
     Returns a `FeedbackDecoder`; see the class.
     """
@@ -143,12 +143,12 @@ def make_feedback_decoder(units, size, longest, name="model"):
 
 
 class Feedback(Helper):
-    """Reads the previous output; a row ends where its first number is above 0.5.
+    """A helper that reads the last output; a row ends if its first number is > 0.5.
 
     Args:
         batch_size: number of rows, an int or an int tensor.
         size: size of an output.
-        dtype: of the outputs.
+        dtype: dtype of the outputs.
     """
 
     # --- helper
@@ -167,15 +167,15 @@ class Feedback(Helper):
 
 
 class FeedbackDecoder(tf.Module):
-    """A GRU that reads the numbers that its layer output before.
+    """A decoder of vectors: a GRU with a dense layer that reads its last output.
 
     A call takes a state, [batch, units] floats. It returns the outputs, [batch, steps,
-    size], zero past the end, and the lengths, [batch] int32. One function serves all
-    sizes.
+    size], zero past each row's end, and the lengths, [batch] int32. One trace serves
+    all sizes.
 
     Args:
         units: size of the GRU's state.
-        size: number of outputs of a step.
+        size: number of outputs per step.
         longest: the largest number of steps.
         path: scope of the variables `gru_cell/…` and `dense/…`.
     """
@@ -201,7 +201,7 @@ class FeedbackDecoder(tf.Module):
 
 
 def sample(weights, state, start, end, longest, runs, temperature=None):
-    """Samples sequences from a decoder that was trained, again and again."""
+    """Samples sequences from a trained decoder in several runs."""
     # --- decoder
     tf.random.set_seed(7)
     decoder = Decoder(weights)
@@ -252,11 +252,13 @@ def sequence_loss(
     sum_over_timesteps=False,
     sum_over_batch=False,
 ):
-    """Gives the cross-entropy of sequences, weighted.
+    """Computes the weighted cross-entropy of sequences.
 
     Raises:
-        ValueError: not three, two and two dimensions, or an average and a sum; weights
-            of another shape than the targets (tf.errors.InvalidArgumentError here).
+        ValueError: the tensors do not have three, two and two dimensions, or both an
+            average and a sum are requested. If the weights do not have the targets'
+            shape, TensorFlow 1 raises ValueError, TensorFlow 2
+            tf.errors.InvalidArgumentError.
     """
     logits, targets, weights = map(tf.convert_to_tensor, (logits, targets, weights))
     for name, tensor, rank in [
@@ -270,11 +272,11 @@ def sequence_loss(
         raise ValueError("average_across_timesteps and sum_over_timesteps: one of them")
     if average_across_batch and sum_over_batch:
         raise ValueError("average_across_batch and sum_over_batch: one of them")
-    # Broadcast, a column of weights would count each of its numbers once.
+    # A broadcast column of weights would count each of its numbers only once.
     message = "Weights must have the shape of targets"
     tf.debugging.assert_equal(tf.shape(weights), tf.shape(targets), message)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits) * weights
-    # An average along one dimension lets a sum along the other be forgotten, as in v1.
+    # As in v1, an average along one dimension disables a sum along the other.
     averaged = average_across_batch, average_across_timesteps
     summed = sum_over_batch, sum_over_timesteps
     axes = [i for i, along in enumerate(averaged if any(averaged) else summed) if along]
@@ -290,7 +292,7 @@ def sequence_loss(
 def train_translator(
     sources, source_lengths, targets, target_lengths, start, steps, rate=0.0625
 ):
-    """Trains an encoder and a decoder with attention, its gradients clipped."""
+    """Trains an encoder and a decoder with attention, with clipped gradients."""
     # --- model
     translator = Translator(start)
     tensors = sources, source_lengths, targets, target_lengths
@@ -324,7 +326,7 @@ def train_translator(
 
 
 def translate(sources, source_lengths, weights, end, longest):
-    """Translates by the weights of a checkpoint, by greedy decoding."""
+    """Translates with the weights of a checkpoint, by greedy decoding."""
     # --- model
     translator = Translator(weights)
 

@@ -1,4 +1,4 @@
-"""What a beam search keeps, and what it takes from scores."""
+"""The embedding table, and the length and coverage penalties of beam search."""
 
 import collections
 
@@ -12,7 +12,7 @@ BeamState = collections.namedtuple(
 
 
 class Embedding(tf.Module):
-    """The vectors of the classes, a table that the first call of `build` makes.
+    """An embedding table; the first call of `build` makes it.
 
     `keras.layers.Embedding` calls its table `embeddings` and draws it uniformly.
 
@@ -38,19 +38,19 @@ class Embedding(tf.Module):
 
 
 def length_penalty(lengths, weight):
-    """((5 + length) / 6)^w, in float32."""
+    """Computes the length penalty ((5 + length) / 6) ** weight, in float32."""
     if not tf.is_tensor(weight) and weight == 0:
         return 1.0
     return (5.0 + tf.cast(lengths, tf.float32)) ** weight / tf.constant(6.0) ** weight
 
 
 def coverage_penalty(seen, finished, weight):
-    """Below 0 for what has ended and has not looked at all: [batch, beams]."""
+    """Computes the coverage penalty of finished beams, [batch, beams], at most 0."""
     covered = tf.minimum(tf.where(seen == 0, tf.ones_like(seen), seen), 1.0)
     penalty = tf.reduce_sum(tf.math.log(covered), 2)
     return penalty * tf.cast(finished, tf.float32) * weight
 
 
 def whole(x):
-    """Whether a part of a state is one for all beams: an array, a scalar."""
+    """Returns whether all beams share a part of the state: a TensorArray or scalar."""
     return isinstance(x, tf.TensorArray) or x.shape.rank == 0

@@ -1,4 +1,4 @@
-"""Decoders: a cell, what it reads, and the loop, for as many steps as it takes."""
+"""`BasicDecoder`, `Dense` and the decoding loop `dynamic_decode`."""
 
 import collections
 
@@ -12,15 +12,15 @@ BasicDecoderOutput = collections.namedtuple(
 
 
 class BasicDecoder:
-    """`tf.contrib.seq2seq.BasicDecoder`: a cell that reads by a helper.
+    """`tf.contrib.seq2seq.BasicDecoder`: a cell whose inputs come from a helper.
 
-    It holds tensors: make it in the function that decodes.
+    It contains tensors: make it in the function that decodes.
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or an `AttentiveCell`.
         helper: a `Helper`.
-        initial_state: of the cell.
-        output_layer: a `Dense`, or what has `units` and `build` like it, or None.
+        initial_state: initial state of the cell.
+        output_layer: a `Dense`, another layer with `units` and `build`, or None.
     """
 
     tracks_own_finished = False
@@ -30,11 +30,11 @@ class BasicDecoder:
         self.initial_state = initial_state
 
     def initialize(self):
-        """Gives (finished, first inputs, state)."""
+        """Builds the cell and the layer; returns (finished, first inputs, state)."""
         finished, inputs = self.helper.initialize()
         depth, dtype = inputs.shape[1], inputs.dtype
         size, layer, helper = self.cell.output_size, self.output_layer, self.helper
-        with tf.init_scope():  # before the loop, whose scope they would have
+        with tf.init_scope():  # not in the loop, whose scope the variables would get
             self.cell.build(depth, dtype)
             if layer is not None:
                 layer.build(size, dtype)
@@ -47,7 +47,7 @@ class BasicDecoder:
         return finished, inputs, self.initial_state
 
     def step(self, time, inputs, state):
-        """Gives (outputs, state, next inputs, finished)."""
+        """Decodes one step; returns (outputs, state, next inputs, finished)."""
         outputs, state = self.cell(inputs, state)
         if self.output_layer is not None:
             outputs = self.output_layer(outputs)
@@ -56,20 +56,21 @@ class BasicDecoder:
         return BasicDecoderOutput(outputs, ids), state, inputs, finished
 
     def finalize(self, outputs, state):
-        """Is asked for (outputs, state) after the last step."""
+        """Returns (outputs, state); `dynamic_decode` calls it after the last step."""
         return outputs, state
 
 
 class Dense(tf.Module):
-    """`tf.layers.Dense` of a matrix: x W + b, its variables made once.
+    """`tf.layers.Dense` for matrices: x W + b; the variables are made once.
 
-    A `tf.Module` finds no variables of a `keras.layers.Dense`.
+    A `tf.Module` does not find the variables of a `keras.layers.Dense`.
 
     Args:
         units: size of the output.
-        use_bias: whether there is b.
-        name: what the names of `kernel` and `bias` begin with.
-        initializer: of the kernel, or None for v1's default, `glorot_uniform`.
+        use_bias: whether to add b.
+        name: prefix of the names of `kernel` and `bias`.
+        initializer: initializer of the kernel, or None for v1's default,
+            `glorot_uniform`.
     """
 
     def __init__(self, units, use_bias=True, name="dense", initializer=None):
@@ -78,10 +79,10 @@ class Dense(tf.Module):
         self.initializer, self.kernel = initializer or glorot_uniform(), None
 
     def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
+        """Makes the variables once, for inputs of this depth."""
         if self.kernel is not None:
             return
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             kernel = self.initializer([depth, self.units], dtype)
             self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
             if self.use_bias:
@@ -96,15 +97,15 @@ class Dense(tf.Module):
 def dynamic_decode(
     decoder, output_time_major=False, impute_finished=False, maximum_iterations=None
 ):
-    """`tf.contrib.seq2seq.dynamic_decode`: steps until all sequences have ended.
+    """`tf.contrib.seq2seq.dynamic_decode`: decodes until all sequences have ended.
 
-    To be called in a `tf.function`, which is not traced anew for other lengths.
+    Call it in a `tf.function`; other lengths do not retrace the function.
 
     Args:
-        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or like these.
-        output_time_major: whether time comes before the batch in the outputs.
-        impute_finished: whether past the end of a sequence there are zeros, and its
-            state is that of the end.
+        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or one with the same methods.
+        output_time_major: whether time is the first axis of the outputs.
+        impute_finished: whether outputs past a sequence's end are zeros, and its state
+            is that of its end.
         maximum_iterations: the largest number of steps, an int or a scalar tensor.
 
     Returns:
@@ -148,7 +149,7 @@ def dynamic_decode(
             finished,
             tf.zeros_like(finished, tf.int32),
         ),
-        parallel_iterations=1,  # else ops that draw may do so in any order
+        parallel_iterations=1,  # else random ops may draw in any order
         maximum_iterations=maximum_iterations,
     )
     outputs = tf.nest.map_structure(lambda array: array.stack(), arrays)
@@ -159,7 +160,7 @@ def dynamic_decode(
 
 
 def held(finished, old, new):
-    """`old` where a sequence has finished, else `new`; arrays and scalars go on."""
+    """Selects `old` where a sequence has finished, else `new`; scalars stay `new`."""
     if isinstance(new, tf.TensorArray) or new.shape.rank == 0:
         return new
     shape = [-1] + [1] * (new.shape.rank - 1)
@@ -167,5 +168,5 @@ def held(finished, old, new):
 
 
 def batch_first(x):
-    """[time, batch, ...] turned to [batch, time, ...]."""
+    """Transposes [time, batch, ...] to [batch, time, ...]."""
     return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])

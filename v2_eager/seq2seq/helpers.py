@@ -1,20 +1,20 @@
-"""Helpers: what a decoder reads at each step, and when a sequence ends.
+"""Helpers of `tf.contrib.seq2seq`: they give a decoder's inputs and end sequences.
 
-The protocol is that of `tf.contrib.seq2seq.Helper`: a class of your own needs another
-base, and nothing else. Helpers hold tensors: make them in the function that decodes.
+The methods are those of `tf.contrib.seq2seq.Helper`: in your own helper, replace only
+the base class. Helpers contain tensors: make them in the function that decodes.
 """
 
 import tensorflow as tf
 
 
 class Helper:
-    """The base of helpers, those of your own, too.
+    """The base class of helpers, also of your own.
 
-    One has `batch_size`, an int or a scalar tensor, and three methods:
+    A helper has `batch_size`, an int or a scalar tensor, and three methods:
 
-    - `initialize()` for (finished [batch] bool, first inputs [batch, depth]);
-    - `sample(time, outputs, state)` for the ids, [batch, *sample_ids_shape];
-    - `next_inputs(time, outputs, state, sample_ids)` for (finished, inputs, state).
+    - `initialize()` returns (finished [batch] bool, first inputs [batch, depth]);
+    - `sample(time, outputs, state)` returns the ids, [batch, *sample_ids_shape];
+    - `next_inputs(time, outputs, state, sample_ids)` returns (finished, inputs, state).
     """
 
     sample_ids_shape = ()
@@ -22,17 +22,17 @@ class Helper:
 
 
 class TrainingHelper(Helper):
-    """`tf.contrib.seq2seq.TrainingHelper`: reads what is given.
+    """`tf.contrib.seq2seq.TrainingHelper`: reads given inputs (teacher forcing).
 
     Args:
         inputs: [batch, time, depth] tensor.
         sequence_length: [batch] int tensor.
-        time_major: whether time comes first in `inputs`.
+        time_major: whether time is the first axis of `inputs`.
 
     Raises:
-        ValueError: lengths that are no vector.
-        tf.errors.InvalidArgumentError: on a CPU: a length past the time, or not one
-            length per sequence.
+        ValueError: the lengths are not a vector.
+        tf.errors.InvalidArgumentError: on a CPU: a length is larger than the number of
+            time steps, or the number of lengths is not the batch size.
     """
 
     def __init__(self, inputs, sequence_length, time_major=False):
@@ -51,7 +51,7 @@ class TrainingHelper(Helper):
         tf.debugging.assert_less_equal(
             tf.cast(sequence_length, tf.int32), time, "A length is past the time."
         )
-        # Past the end the last is read again, and not used.
+        # Past the end the last input is read again, but not used.
         self.inputs = tf.TensorArray(
             inputs.dtype, time, clear_after_read=False, element_shape=inputs.shape[1:]
         ).unstack(inputs)
@@ -59,7 +59,7 @@ class TrainingHelper(Helper):
         self.sequence_length, self.batch_size = sequence_length, batch_size
 
     def initialize(self):
-        # 1.15.5 asked for 0: a length below it is found after a step.
+        # 1.15.5 compares with 0 here: a negative length ends only after a step.
         return self.sequence_length == 0, self.inputs.read(0)
 
     def sample(self, time, outputs, state):
@@ -76,8 +76,8 @@ class GreedyEmbeddingHelper(Helper):
 
     Args:
         embedding: [classes, depth] variable or tensor, or a function of ids.
-        start_tokens: [batch] int tensor.
-        end_token: the id that ends a sequence.
+        start_tokens: [batch] int tensor, the ids of the first inputs.
+        end_token: id that ends a sequence.
     """
 
     def __init__(self, embedding, start_tokens, end_token):
@@ -108,7 +108,8 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         end_token: see `GreedyEmbeddingHelper`.
         softmax_temperature: a float or a scalar tensor that the logits are divided by,
             or None.
-        seed: of the op that samples, below that of `tf.random.set_seed`.
+        seed: op seed of the sampling, used with the global seed of
+            `tf.random.set_seed`.
     """
 
     def __init__(
@@ -123,22 +124,23 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
 
 def sampled(logits, seed):
-    """A class of each row of [batch, classes] logits, an int32."""
+    """Samples a class id, int32, from each row of [batch, classes] logits."""
     return tf.random.categorical(logits, 1, tf.int32, seed)[:, 0]
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """`tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper`: samples now and then.
+    """`tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper`: scheduled sampling.
 
-    It reads what is given, or what was sampled; ids are -1 where it did not sample.
+    Each step reads the given input or the embedding of a sampled id. The ids are -1
+    where it did not sample.
 
     Args:
         inputs: [batch, time, depth] tensor.
         sequence_length: [batch] int tensor.
         embedding: [classes, depth] variable or tensor.
-        sampling_probability: the share of what is sampled, a float or a scalar tensor.
-        seed: of the op that samples classes.
-        scheduling_seed: of the op that draws whether to sample.
+        sampling_probability: probability to sample, a float or a scalar tensor.
+        seed: op seed for sampling ids.
+        scheduling_seed: op seed for drawing whether to sample.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is trained, sampled from and translated by: decoders by their old weights."""
+"""`Decoder` and `Translator`: models made from the weights of old checkpoints."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ from v2_eager.seq2seq.decoding import BasicDecoder, Dense, dynamic_decode
 
 
 class Decoder(tf.Module):
-    """An embedding, a GRU and a layer, by their weights in TensorFlow 1.
+    """A decoder with embedding, GRU and dense layer, from weights of TensorFlow 1.
 
     Args:
         weights: {name in the checkpoint: array}: "embedding", [classes, units],
@@ -27,16 +27,16 @@ class Decoder(tf.Module):
             variable.assign(weights[variable.name[:-2]])
 
     def __call__(self, helper, state, longest=None):
-        """Gives the outputs, and the lengths."""
+        """Decodes with a helper; returns the outputs and the lengths."""
         decoder = BasicDecoder(self.cell, helper, state, output_layer=self.layer)
         outputs, _, lengths = dynamic_decode(decoder, maximum_iterations=longest)
         return outputs, lengths
 
 
 class Translator(tf.Module):
-    """An encoder, and a decoder with attention, by their weights in TensorFlow 1.
+    """An encoder and a decoder with attention, from weights of TensorFlow 1.
 
-    A call takes a helper, the source words, [batch, time] ints, their lengths, [batch]
+    A call takes a helper, the source ids, [batch, time] ints, their lengths, [batch]
     ints, and the largest number of steps, or None. It returns the decoder's outputs.
 
     Args:
@@ -58,7 +58,7 @@ class Translator(tf.Module):
         self.encoder.build(depth, dtype)
         self.attention.build(depth, [units], dtype)
         self.projection.build(units, dtype)
-        # As they were made: so the norms of the gradients were summed.
+        # In the order of creation, in which v1 summed the norms of the gradients.
         self.ordered = [self.embedding, self.encoder.kernel, self.encoder.bias]
         self.ordered += [mechanism.memory_kernel, cell.kernel, cell.bias]
         self.ordered += [mechanism.query_kernel, mechanism.v, mechanism.g, mechanism.b]

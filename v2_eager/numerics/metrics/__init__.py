@@ -1,12 +1,13 @@
-"""The metrics of `tf.metrics`: what was a value and an op that updates it is an object.
+"""Metrics of `tf.metrics` as objects with `update_state`, `result`, `reset_state`.
 
     auc = AUC(curve="PR")
     auc.update_state(labels, predictions)    # the update op
-    auc.result()                             # the value; reset_state() begins anew
+    auc.result()                             # the value; reset_state() sets it to zero
 
-Labels, predictions and weights may differ by a last dimension of 1. Sums are float32,
-in the order of v1, whatever the inputs are, but for `MeanIoU` and those "at k", which
-are float64. Follows `tensorflow/python/ops/metrics_impl.py` of 1.15.5.
+Labels, predictions and weights may differ by a last dimension of 1. The sums are
+float32 for inputs of any dtype, and are added in the order of v1; those of `MeanIoU`
+and the "at k" metrics are float64. Follows `tensorflow/python/ops/metrics_impl.py` of
+1.15.5.
 """
 
 from v2_eager.numerics.metrics.at_k import AveragePrecisionAtK, PrecisionAtK, RecallAtK

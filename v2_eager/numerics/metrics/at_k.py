@@ -1,4 +1,4 @@
-"""Metrics of the k highest scores."""
+"""Metrics of the k highest scores: precision, recall and average precision at k."""
 
 import tensorflow as tf
 
@@ -6,11 +6,11 @@ from v2_eager.numerics.metrics.base import Metric, broadcast_weights
 
 
 class CountsAtK(Metric):
-    """Counts of right and wrong among the k highest scores.
+    """Counts true positives, false positives and false negatives of the top k classes.
 
     Args:
-        k: how many scores count; of equal ones, those of the lower class.
-        class_id: of which class to count, or None for all.
+        k: number of highest scores; of equal scores, the lower class id comes first.
+        class_id: the only class to count, or None for all classes.
     """
 
     def __init__(self, k, class_id=None):
@@ -18,15 +18,15 @@ class CountsAtK(Metric):
         self.k, self.class_id = k, class_id
 
     def update_state(self, labels, predictions, weights=1.0):
-        """Adds rows.
+        """Adds a batch to the counts.
 
         Args:
-            labels: [n] or [n, labels] int64 tensor of class numbers.
+            labels: [n] or [n, labels] int64 tensor of class ids.
             predictions: [n, classes] float tensor of scores.
             weights: number, or [n] tensor.
 
         Raises:
-            ValueError: weights of another rank; in a function that does not know it a
+            ValueError: weights of another rank. If the rank is unknown while tracing,
                 tf.errors.InvalidArgumentError.
         """
         labels, top = sets_of(labels), highest(predictions, self.k)
@@ -43,17 +43,17 @@ class CountsAtK(Metric):
 
 
 def sets_of(labels):
-    """The labels as [n, labels] tensor.
+    """Returns the labels as an [n, labels] tensor.
 
     Args:
-        labels: [n, labels] ints, or [n] for one in each row.
+        labels: [n, labels] ints, or [n] for one label per row.
     """
     labels = tf.convert_to_tensor(labels)
     return labels[:, None] if labels.shape.rank == 1 else labels
 
 
 def highest(predictions, k):
-    """The classes of the k highest scores.
+    """Returns the class ids of the k highest scores of each row.
 
     Args:
         predictions: [n, classes] scores.
@@ -66,7 +66,7 @@ def highest(predictions, k):
 
 
 def only(class_id, ids):
-    """The sets in the rows of `ids` without all but one class.
+    """Keeps only one class id in the sets that the rows of `ids` are.
 
     Args:
         class_id: the class to keep, an int.
@@ -80,27 +80,33 @@ def only(class_id, ids):
 
 
 class PrecisionAtK(CountsAtK):
-    """`tf.metrics.precision_at_k`, float64; NaN for nothing of nothing."""
+    """`tf.metrics.precision_at_k`: share of the top k classes that are labels.
+
+    The result is float64, and NaN if nothing was counted.
+    """
 
     def result(self):
         return self.sums["tp"] / (self.sums["tp"] + self.sums["fp"])
 
 
 class RecallAtK(CountsAtK):
-    """`tf.metrics.recall_at_k`, float64; NaN for nothing of nothing."""
+    """`tf.metrics.recall_at_k`: share of the labels that are among the top k classes.
+
+    The result is float64, and NaN if there was no label.
+    """
 
     def result(self):
         return self.sums["tp"] / (self.sums["tp"] + self.sums["fn"])
 
 
 class AveragePrecisionAtK(Metric):
-    """`tf.metrics.average_precision_at_k`, float64.
+    """`tf.metrics.average_precision_at_k`, as float64.
 
     Args:
-        k: how many scores count.
+        k: number of highest scores.
 
     Raises:
-        ValueError: it is less than 1.
+        ValueError: `k` is less than 1.
     """
 
     def __init__(self, k):
@@ -110,7 +116,7 @@ class AveragePrecisionAtK(Metric):
         self.k = k
 
     def update_state(self, labels, predictions, weights=1.0):
-        """As of `CountsAtK`."""
+        """Adds a batch; see `CountsAtK.update_state`."""
         labels, top = sets_of(labels), highest(predictions, self.k)
         classes = tf.shape(predictions, tf.int64)[-1]
         precisions = average_precisions(labels, top, classes)
@@ -122,20 +128,22 @@ class AveragePrecisionAtK(Metric):
 
 
 def average_precisions(labels, top, num_classes):
-    """Per row: the precisions at each rank where a label is found, over the labels.
+    """Computes the average precision of each row.
+
+    It sums the precisions at the ranks where the top k has a label, and divides by the
+    number of labels, k at most.
 
     Args:
-        labels: [n, labels] int64; those below 0 or not below `num_classes` do not
-            count.
-        top: [n, k] int64, as of `highest`.
+        labels: [n, labels] int64; labels outside of [0, `num_classes`) do not count.
+        top: [n, k] int64, as `highest` returns it.
         num_classes: number of classes.
 
     Returns:
         [n] float64 tensor; NaN for a row without labels.
 
     Raises:
-        ValueError: another number of rows, where both are known.
-        tf.errors.InvalidArgumentError: another number of rows.
+        ValueError: labels and top differ in their static number of rows.
+        tf.errors.InvalidArgumentError: they differ in their number of rows at run time.
     """
     labels.shape[:1].assert_is_compatible_with(top.shape[:1])
     rows = tf.shape(labels)[0], tf.shape(top)[0]

@@ -1,18 +1,19 @@
-"""What metrics share: sums, and the fitting of labels, predictions and weights."""
+"""The base class of metrics, and functions that align labels, predictions, weights."""
 
 import tensorflow as tf
 
 
 class Metric(tf.Module):
-    """What metrics share: `sums`, a dict of variables that begin at zero.
+    """The base class of metrics: `sums` is a dict of variables that begin at zero.
 
-    For one of your own, write `update_state`, which calls `add`, and `result`.
+    A subclass defines `update_state`, which calls `add`, and `result`.
 
-    It is no `keras.metrics.Metric`, whose variables no `tf.Module` finds.
+    It is not a `keras.metrics.Metric`: a `tf.Module` does not find the variables of
+    those.
 
     Args:
-        shapes: {name of a sum: its shape}.
-        dtype: of the sums.
+        shapes: {name of a sum: shape}.
+        dtype: dtype of the sums.
     """
 
     def __init__(self, shapes, dtype=tf.float32):
@@ -22,7 +23,7 @@ class Metric(tf.Module):
                 tf.zeros(shape, dtype),
                 trainable=False,
                 name=name,
-                # As in v1: each replica adds to its own, a result sums them up.
+                # As in v1: each replica adds to its own sum; a result adds these up.
                 synchronization=tf.VariableSynchronization.ON_READ,
                 aggregation=tf.VariableAggregation.SUM,
             )
@@ -30,31 +31,32 @@ class Metric(tf.Module):
         }
 
     def add(self, **amounts):
-        """Adds to the sums, by name."""
+        """Adds amounts to the sums of these names."""
         for name, amount in amounts.items():
             self.sums[name].assign_add(amount)
 
     def reset_state(self):
-        """Begins anew."""
+        """Sets all sums to zero."""
         for variable in self.sums.values():
             variable.assign(tf.zeros_like(variable))
 
 
 def aligned(labels, predictions, weights=None):
-    """The three without a last dimension of 1 that only one of them has.
+    """Removes or adds a last dimension of 1, so that all three have the same rank.
 
-    Where a rank is unknown, they are left as they come.
+    If a rank is unknown, the tensors remain as they are.
 
     Args:
         labels: tensor.
-        predictions: tensor of its shape, or with one dimension of 1 more or less.
-        weights: tensor of rank 0 or such a shape, or None.
+        predictions: tensor of the labels' shape, or with a last dimension of 1 more or
+            less.
+        weights: tensor of rank 0 or of such a shape, or None.
 
     Returns:
         (labels, predictions, weights), tensors; weights may be None.
 
     Raises:
-        ValueError: labels and predictions do not fit.
+        ValueError: the shapes of labels and predictions do not match.
     """
     labels, predictions = (
         tf.convert_to_tensor(labels),
@@ -73,16 +75,16 @@ def aligned(labels, predictions, weights=None):
 
 
 def _without_column(x, other):
-    """`x`, without its last dimension if that is one more than `other` has."""
+    """Removes the last dimension of `x` if `x` has one dimension more than `other`."""
     surplus = _surplus(x, other)
     if surplus is None:
         kept = tf.rank(x) - tf.cast(tf.rank(x) - tf.rank(other) == 1, tf.int32)
-        return tf.reshape(x, tf.shape(x)[:kept])  # an error unless it is 1
+        return tf.reshape(x, tf.shape(x)[:kept])  # raises if that dimension is not 1
     return tf.squeeze(x, [-1]) if surplus == 1 else x
 
 
 def _with_column(x, other):
-    """`x`, with a last dimension if it has one less than `other`; not of a scalar."""
+    """Adds a last dimension to `x` if `other` has one more and `x` is not a scalar."""
     surplus = _surplus(x, other)
     if surplus is None:
         more = (tf.rank(x) - tf.rank(other) == -1) & (tf.rank(x) > 0)
@@ -92,18 +94,18 @@ def _with_column(x, other):
 
 
 def _surplus(x, other):
-    """How many more dimensions `x` has; None where a rank is unknown."""
+    """Returns how many more dimensions `x` has than `other`; None if not known."""
     if None not in (x.shape.rank, other.shape.rank):
         return x.shape.rank - other.shape.rank
 
 
 def broadcast_weights(weights, values, dtype=tf.float32):
-    """Weights like `values`: of its rank and, where not 1, of its sizes.
+    """Broadcasts weights to the shape of `values`; their ranks must be equal.
 
     Args:
         weights: number, or tensor of the rank of `values`.
         values: tensor.
-        dtype: of the result.
+        dtype: dtype of the result.
 
     Returns:
         Tensor of the shape of `values`.

@@ -1,4 +1,4 @@
-"""Metrics of numbered classes."""
+"""Metrics of class ids: mean IoU, mean accuracy per class, Cohen's kappa."""
 
 import tensorflow as tf
 
@@ -6,23 +6,23 @@ from v2_eager.numerics.metrics.base import Metric, aligned
 
 
 class MeanIoU(Metric):
-    """`tf.metrics.mean_iou`: intersection over union of the classes that occur.
+    """`tf.metrics.mean_iou`: mean intersection over union of the classes that occur.
 
-    `keras.metrics.MeanIoU` counts in int64, so that weights below 1 are lost, and
-    raises nothing for a number that is no class.
+    `keras.metrics.MeanIoU` counts in int64, so that weights below 1 count as 0, and
+    raises no error for an invalid class id.
 
     Args:
-        num_classes: how many classes there are.
+        num_classes: number of classes.
     """
 
     def __init__(self, num_classes):
         super().__init__({"matrix": [num_classes, num_classes]}, tf.float64)
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds class numbers, tensors of one shape.
+        """Adds a batch of class ids, tensors of one shape.
 
         Raises:
-            tf.errors.InvalidArgumentError: a number that is no class.
+            tf.errors.InvalidArgumentError: an invalid class id.
         """
         if weights is not None:
             weights = tf.reshape(weights, [-1])
@@ -48,20 +48,20 @@ class MeanIoU(Metric):
 
 
 class MeanPerClassAccuracy(Metric):
-    """`tf.metrics.mean_per_class_accuracy`: over all classes, that occur or not.
+    """`tf.metrics.mean_per_class_accuracy`: mean over all classes, also missing ones.
 
     Args:
-        num_classes: how many classes there are.
+        num_classes: number of classes.
     """
 
     def __init__(self, num_classes):
         super().__init__({"total": [num_classes], "count": [num_classes]})
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds class numbers, tensors of one shape.
+        """Adds a batch of class ids, tensors of one shape.
 
         Raises:
-            ValueError: tensors of two sizes, which would broadcast.
+            ValueError: the tensors have different sizes and would broadcast.
         """
         labels = tf.reshape(tf.cast(labels, tf.int64), [-1])
         predictions = tf.reshape(tf.cast(predictions, tf.int64), [-1])
@@ -71,7 +71,7 @@ class MeanPerClassAccuracy(Metric):
             amounts *= tf.cast(tf.reshape(weights, [-1]), tf.float32)
         right = tf.cast(tf.equal(predictions, labels), tf.float32) * amounts
         for name, added in (("total", amounts), ("count", right)):
-            variable = self.sums[name]  # of replicas, too, which know no scatter_add
+            variable = self.sums[name]  # of a strategy, it may have no scatter_add
             rows = labels[:, tf.newaxis]
             variable.assign(tf.tensor_scatter_nd_add(variable, rows, added))
 
@@ -81,13 +81,13 @@ class MeanPerClassAccuracy(Metric):
 
 
 class CohenKappa(Metric):
-    """`tf.contrib.metrics.cohen_kappa`: agreement beyond that of chance, 1 for all.
+    """`tf.contrib.metrics.cohen_kappa`: agreement beyond chance; 1 is full agreement.
 
     Args:
-        num_classes: how many classes there are.
+        num_classes: number of classes.
 
     Raises:
-        ValueError: it is less than 2.
+        ValueError: `num_classes` is less than 2.
     """
 
     def __init__(self, num_classes):
@@ -96,14 +96,14 @@ class CohenKappa(Metric):
         super().__init__({"matrix": [num_classes, num_classes]}, tf.int64)
 
     def update_state(self, labels, predictions):
-        """Adds class numbers, tensors of one shape."""
+        """Adds a batch of class ids, tensors of one shape."""
         labels, predictions, _ = aligned(labels, predictions)
         classes = self.sums["matrix"].shape[0]
         matrix = tf.math.confusion_matrix(labels, predictions, classes, None, tf.int64)
         self.add(matrix=matrix)
 
     def result(self):
-        """The metric so far, float64: 0 for nothing."""
+        """Returns the metric so far as float64; 0 if nothing was added."""
         matrix = tf.convert_to_tensor(self.sums["matrix"])
         rows, columns = tf.reduce_sum(matrix, 0), tf.reduce_sum(matrix, 1)
         total = tf.cast(tf.reduce_sum(rows), tf.float64)

@@ -1,4 +1,4 @@
-"""Metrics of how two numbers vary together."""
+"""Metrics of two numbers: covariance and Pearson correlation."""
 
 import tensorflow as tf
 
@@ -6,10 +6,10 @@ from v2_eager.numerics.metrics.base import Metric, aligned, broadcast_weights
 
 
 class Covariance(Metric):
-    """`tf.contrib.metrics.streaming_covariance`, of a sample: divided by count - 1.
+    """`tf.contrib.metrics.streaming_covariance`: sample covariance, over count - 1.
 
-    Follows `metric_ops.py` of 1.15.5's `tensorflow/contrib/metrics/python/ops`; so does
-    `PearsonCorrelation`.
+    Follows `metric_ops.py` of 1.15.5's `tensorflow/contrib/metrics/python/ops`, as
+    `PearsonCorrelation` does.
     """
 
     def __init__(self):
@@ -17,9 +17,9 @@ class Covariance(Metric):
         super().__init__(dict.fromkeys(sums, ()))
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds pairs of numbers, float32 tensors; a weight says how often a pair is.
+        """Adds pairs of numbers, float32 tensors; a weight counts a pair several times.
 
-        The order of both does not matter.
+        Labels and predictions may be exchanged.
         """
         labels, predictions, weights = aligned(labels, predictions, weights)
         if weights is None:
@@ -45,17 +45,17 @@ class Covariance(Metric):
         self.add(comoment=total(residuals) + shift)
 
     def result(self):
-        """The metric so far: NaN of less than two pairs."""
+        """Returns the metric so far; NaN for fewer than two pairs."""
         count = tf.convert_to_tensor(self.sums["count"])
         covariance = self.sums["comoment"] / (count - 1)
         return tf.where(count <= 1, float("nan"), covariance)
 
 
 class PearsonCorrelation(tf.Module):
-    """`tf.contrib.metrics.streaming_pearson_correlation`, from three covariances.
+    """`tf.contrib.metrics.streaming_pearson_correlation`: correlation of all values.
 
-    `keras.metrics.PearsonCorrelation` is the mean of the correlations of all rows, not
-    the correlation of all values.
+    It is computed from three covariances. `keras.metrics.PearsonCorrelation` is the
+    mean of the rows' correlations, not the correlation of all values.
     """
 
     def __init__(self):
@@ -65,17 +65,17 @@ class PearsonCorrelation(tf.Module):
         )
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds pairs; see `Covariance`."""
+        """Adds pairs of numbers; see `Covariance`."""
         self.both.update_state(labels, predictions, weights)
         self.of_predictions.update_state(predictions, predictions, weights)
         self.of_labels.update_state(labels, labels, weights)
 
     def result(self):
-        """From -1 to 1; NaN of less than two pairs, or if one of both is constant."""
+        """Returns -1 to 1; NaN for fewer than two pairs or if one input is constant."""
         variances = self.of_predictions.result(), self.of_labels.result()
         return self.both.result() / (tf.sqrt(variances[0]) * tf.sqrt(variances[1]))
 
     def reset_state(self):
-        """Begins anew."""
+        """Sets all sums to zero."""
         for part in (self.both, self.of_predictions, self.of_labels):
             part.reset_state()

@@ -1,4 +1,4 @@
-"""Metrics of all thresholds: the area under a curve, and points on one."""
+"""Metrics over many thresholds: area under a curve, and points on the ROC curve."""
 
 import tensorflow as tf
 
@@ -6,10 +6,10 @@ from v2_eager.numerics.metrics.decisions import Counts
 
 
 def evenly(number, last):
-    """Thresholds from just below 0 to `last`.
+    """Makes evenly spaced thresholds from just below 0 to `last`.
 
     Args:
-        number: of the thresholds.
+        number: number of thresholds.
         last: the last threshold; 1 - 1e-7 or 1 + 1e-7.
 
     Returns:
@@ -19,19 +19,19 @@ def evenly(number, last):
 
 
 class AUC(Counts):
-    """`tf.metrics.auc`, the area under a curve.
+    """`tf.metrics.auc`: the area under the ROC or the precision-recall curve.
 
-    `keras.metrics.AUC` adds no 1e-6, so that without a positive it is 0, and its
-    default for a precision-recall curve is the careful interpolation.
+    `keras.metrics.AUC` adds no 1e-6, so that it is 0 if there is no positive label. For
+    a precision-recall curve its default is the careful interpolation.
 
     Args:
-        num_thresholds: how many points approximate the curve, ends included.
+        num_thresholds: number of points that approximate the curve, with both ends.
         curve: "ROC" or "PR".
-        summation_method: how high a strip is: "trapezoidal", "minoring", "majoring", or
-            "careful_interpolation", of which ROC knows no other than trapezoids.
+        summation_method: height of a strip: "trapezoidal", "minoring", "majoring", or
+            "careful_interpolation", which for ROC is the same as "trapezoidal".
 
     Raises:
-        ValueError: no such curve or method.
+        ValueError: an unknown curve or method.
     """
 
     def __init__(self, num_thresholds=200, curve="ROC", summation_method="trapezoidal"):
@@ -56,7 +56,7 @@ class AUC(Counts):
 
 
 def strip_heights():
-    """{method: function of the heights of the two ends of a strip}."""
+    """Returns {method: function from the heights of a strip's ends to its height}."""
 
     def middle(left, right):
         return (left + right) / 2
@@ -70,7 +70,7 @@ def strip_heights():
 
 
 def interpolated(tp, fp, fn):
-    """Area below the precision-recall curve, by non-linear interpolation.
+    """Computes the area under the precision-recall curve by non-linear interpolation.
 
     After Davis and Goadrich, "The relationship between Precision-Recall and ROC".
 
@@ -92,16 +92,17 @@ def interpolated(tp, fp, fn):
 
 
 class SensitivityAtSpecificity(Counts):
-    """`tf.metrics.sensitivity_at_specificity`.
+    """`tf.metrics.sensitivity_at_specificity`: recall at the nearest specificity.
 
-    Recall at the lowest threshold whose specificity is nearest to the wanted one.
+    That is the recall at the lowest threshold whose specificity is nearest to the given
+    specificity.
 
-    `keras.metrics.SensitivityAtSpecificity` is the highest one of all thresholds whose
-    specificity is not below the wanted one.
+    `keras.metrics.SensitivityAtSpecificity` is the highest recall of all thresholds
+    whose specificity is not below the given specificity.
 
     Args:
-        specificity: the wanted one, from 0 to 1.
-        num_thresholds: number of the evenly spaced thresholds.
+        specificity: number from 0 to 1.
+        num_thresholds: number of evenly spaced thresholds.
     """
 
     def __init__(self, specificity, num_thresholds=200):
@@ -115,21 +116,22 @@ class SensitivityAtSpecificity(Counts):
 
 
 class SpecificityAtSensitivity(Counts):
-    """`tf.metrics.specificity_at_sensitivity`.
+    """`tf.metrics.specificity_at_sensitivity`: specificity at the nearest recall.
 
-    Specificity at the highest threshold whose recall is nearest to the wanted one.
+    That is the specificity at the highest threshold whose recall is nearest to the
+    given recall.
 
-    `keras.metrics.SpecificityAtSensitivity` is the highest one of all thresholds whose
-    recall is not below the wanted one.
+    `keras.metrics.SpecificityAtSensitivity` is the highest specificity of all
+    thresholds whose recall is not below the given recall.
 
     Args:
-        sensitivity: the wanted recall, from 0 to 1.
-        num_thresholds: number of the evenly spaced thresholds.
+        sensitivity: the given recall, from 0 to 1.
+        num_thresholds: number of evenly spaced thresholds.
     """
 
     def __init__(self, sensitivity, num_thresholds=200):
         self.wanted = share(sensitivity, "sensitivity")
-        # Below 1, in v1, for this metric alone.
+        # v1's last threshold was below 1 for this metric only.
         super().__init__(evenly(num_thresholds, 1 - 1e-7))
 
     def result(self):
@@ -140,14 +142,14 @@ class SpecificityAtSensitivity(Counts):
 
 
 def share(value, name):
-    """Returns a number if it is in [0, 1].
+    """Returns a number if it is in [0, 1]; raises otherwise.
 
     Args:
         value: a number.
-        name: of the argument, for the message.
+        name: name of the argument, for the message.
 
     Raises:
-        ValueError: it is not in [0, 1].
+        ValueError: the number is not in [0, 1].
     """
     if not 0 <= value <= 1:
         raise ValueError(f"`{name}` must be in the range [0, 1].")

@@ -1,4 +1,4 @@
-"""Metrics that count right and wrong decisions, at one threshold or several."""
+"""Metrics of true and false positives and negatives, at one or several thresholds."""
 
 import tensorflow as tf
 
@@ -6,11 +6,14 @@ from v2_eager.numerics.metrics.base import Metric, aligned, broadcast_weights
 
 
 class Counts(Metric):
-    """Weighted counts of right and wrong decisions: sums "tp", "fp", "tn", "fn".
+    """Weighted counts of true and false positives and negatives.
+
+    The sums are called "tp", "fp", "tn" and "fn".
 
     Args:
-        thresholds: list of numbers, where predictions are scores in [0, 1]: a score
-            greater than a threshold is a yes; None where they are yes or no.
+        thresholds: list of numbers if the predictions are scores in [0, 1]: a score
+            greater than a threshold is positive. None if the predictions are decisions:
+            every number but 0 is positive.
     """
 
     def __init__(self, thresholds=None):
@@ -19,15 +22,15 @@ class Counts(Metric):
         super().__init__(dict.fromkeys(("tp", "fp", "tn", "fn"), shape))
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds decisions.
+        """Adds a batch to the counts.
 
         Args:
-            labels: tensor, not 0 for yes.
-            predictions: tensor of its shape.
-            weights: None, or a tensor that broadcasts.
+            labels: tensor; 0 is negative, every other number is positive.
+            predictions: tensor of the same shape.
+            weights: None, or a tensor that broadcasts to the labels.
 
         Raises:
-            tf.errors.InvalidArgumentError: scores outside [0, 1].
+            tf.errors.InvalidArgumentError: a score is outside [0, 1].
         """
         labels, predictions, weights = aligned(labels, predictions, weights)
         labels = tf.cast(labels, tf.bool)
@@ -54,7 +57,7 @@ class Counts(Metric):
 
 
 def in_unit_interval(scores):
-    """Casts scores to float32; raises unless all are in [0, 1].
+    """Casts scores to float32; raises if a score is not in [0, 1].
 
     Args:
         scores: tensor of floats.
@@ -72,10 +75,10 @@ def in_unit_interval(scores):
 
 
 class TruePositives(Counts):
-    """`tf.metrics.true_positives`, and `…_at_thresholds`.
+    """`tf.metrics.true_positives` and `tf.metrics.true_positives_at_thresholds`.
 
-    `keras.metrics.TruePositives` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0.
+    `keras.metrics.TruePositives` counts scores above its threshold, 0.5 by default, as
+    positive; without `thresholds` this class counts every score but 0.
     """
 
     def result(self):
@@ -83,10 +86,10 @@ class TruePositives(Counts):
 
 
 class FalsePositives(Counts):
-    """`tf.metrics.false_positives`, and `…_at_thresholds`.
+    """`tf.metrics.false_positives` and `tf.metrics.false_positives_at_thresholds`.
 
-    `keras.metrics.FalsePositives` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0.
+    `keras.metrics.FalsePositives` counts scores above its threshold, 0.5 by default, as
+    positive; without `thresholds` this class counts every score but 0.
     """
 
     def result(self):
@@ -94,10 +97,10 @@ class FalsePositives(Counts):
 
 
 class TrueNegatives(Counts):
-    """`tf.metrics.true_negatives`, and `…_at_thresholds`.
+    """`tf.metrics.true_negatives` and `tf.metrics.true_negatives_at_thresholds`.
 
-    `keras.metrics.TrueNegatives` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0.
+    `keras.metrics.TrueNegatives` takes scores above its threshold, 0.5 by default, as
+    positive; without `thresholds` this class takes every score but 0 as positive.
     """
 
     def result(self):
@@ -105,10 +108,10 @@ class TrueNegatives(Counts):
 
 
 class FalseNegatives(Counts):
-    """`tf.metrics.false_negatives`, and `…_at_thresholds`.
+    """`tf.metrics.false_negatives` and `tf.metrics.false_negatives_at_thresholds`.
 
-    `keras.metrics.FalseNegatives` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0.
+    `keras.metrics.FalseNegatives` takes scores above its threshold, 0.5 by default, as
+    positive; without `thresholds` this class takes every score but 0 as positive.
     """
 
     def result(self):
@@ -116,11 +119,11 @@ class FalseNegatives(Counts):
 
 
 class Precision(Counts):
-    """`tf.metrics.precision`, and `…_at_thresholds`, which divides otherwise.
+    """`tf.metrics.precision` and `tf.metrics.precision_at_thresholds`.
 
-    `keras.metrics.Precision` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0. Keras adds no 1e-7 where
-    it divides.
+    With `thresholds`, 1e-7 is added to the divisor. `keras.metrics.Precision` counts
+    scores above its threshold, 0.5 by default, as positive; without `thresholds` this
+    class counts every score but 0. Keras adds no 1e-7.
     """
 
     def result(self):
@@ -131,11 +134,11 @@ class Precision(Counts):
 
 
 class Recall(Counts):
-    """`tf.metrics.recall`, and `…_at_thresholds`, which divides otherwise.
+    """`tf.metrics.recall` and `tf.metrics.recall_at_thresholds`.
 
-    `keras.metrics.Recall` takes scores above its threshold, 0.5 by default, for
-    positive; without `thresholds` this class takes all but 0. Keras adds no 1e-7 where
-    it divides.
+    With `thresholds`, 1e-7 is added to the divisor. `keras.metrics.Recall` counts
+    scores above its threshold, 0.5 by default, as positive; without `thresholds` this
+    class counts every score but 0. Keras adds no 1e-7.
     """
 
     def result(self):
@@ -146,10 +149,10 @@ class Recall(Counts):
 
 
 class BestF1(Counts):
-    """`tf.contrib.metrics.f1_score`: the highest F1 of evenly spaced thresholds.
+    """`tf.contrib.metrics.f1_score`: the highest F1 over evenly spaced thresholds.
 
     Args:
-        num_thresholds: number of the thresholds.
+        num_thresholds: number of thresholds.
     """
 
     def __init__(self, num_thresholds=200):
@@ -158,16 +161,16 @@ class BestF1(Counts):
         super().__init__([-1e-7, *between, 1.0 + 1e-7])
 
     def result(self):
-        """The metric so far: 0 for nothing."""
+        """Returns the metric so far; 0 if nothing was added."""
         tp, fp, fn = (self.sums[name] for name in ("tp", "fp", "fn"))
         precision, recall = tp / (1e-7 + tp + fp), tp / (1e-7 + tp + fn)
         return tf.reduce_max(2.0 * precision * recall / (precision + recall + 1e-7))
 
 
 class FalsePositiveRate(Counts):
-    """`tf.contrib.metrics.streaming_false_positive_rate`: of what is a no."""
+    """`tf.contrib.metrics.streaming_false_positive_rate`: fp / (fp + tn)."""
 
     def result(self):
-        """The metric so far: 0 for nothing."""
+        """Returns the metric so far; 0 if nothing was added."""
         fp, tn = self.sums["fp"], self.sums["tn"]
         return tf.math.divide_no_nan(fp, fp + tn)

@@ -1,4 +1,4 @@
-"""Metrics that are a weighted mean: of values, hits, and errors."""
+"""Metrics that are weighted means: of values, of correct predictions, of errors."""
 
 import tensorflow as tf
 
@@ -6,14 +6,15 @@ from v2_eager.numerics.metrics.base import Metric, aligned, broadcast_weights
 
 
 class Mean(Metric):
-    """`tf.metrics.mean`, the weighted mean of all values: most metrics are this.
+    """`tf.metrics.mean`: the weighted mean of all values.
 
         result = sum(values * weights) / sum(weights)
 
-    `keras.metrics.Mean` has one sum and one count, whatever the shape of the values.
+    Most metrics are subclasses of it. `keras.metrics.Mean` has one sum and one count,
+    whatever the shape of the values is.
 
     Args:
-        shape: of the sums; () for a scalar.
+        shape: shape of the sums; () for a scalar.
     """
 
     def __init__(self, shape=()):
@@ -23,8 +24,9 @@ class Mean(Metric):
         """Adds values.
 
         Args:
-            values: tensor of any shape and number dtype, or bool.
-            weights: None, or a tensor that broadcasts to them, of rank 0 or theirs.
+            values: tensor of any shape and numeric or bool dtype.
+            weights: None, a scalar, or a tensor of the values' rank that broadcasts to
+                them.
         """
         _, values, weights = aligned(values, values, weights)
         values = tf.cast(values, tf.float32)
@@ -32,21 +34,21 @@ class Mean(Metric):
         if weights is not None:
             counts = broadcast_weights(weights, values)
             values *= counts
-        if not self.sums["total"].shape.rank:  # else every element is apart
+        if not self.sums["total"].shape.rank:  # else each element has its own sum
             values, counts = tf.reduce_sum(values), tf.reduce_sum(counts)
         self.add(total=values, count=counts)
 
     def result(self):
-        """The metric so far: 0 for nothing."""
+        """Returns the metric so far; 0 if nothing was added."""
         total, count = self.sums["total"], self.sums["count"]
         return tf.math.divide_no_nan(total, tf.maximum(count, 0))
 
 
 class MeanTensor(Mean):
-    """`tf.metrics.mean_tensor`: the mean of every element over the updates.
+    """`tf.metrics.mean_tensor`: the mean of each element over the updates.
 
     Args:
-        shape: of the values, known.
+        shape: shape of the values; it must be known.
     """
 
     def __init__(self, shape):
@@ -54,7 +56,7 @@ class MeanTensor(Mean):
 
 
 class PercentageBelow(Mean):
-    """`tf.metrics.percentage_below`: the share, from 0 to 1, below a threshold.
+    """`tf.metrics.percentage_below`: the share (0 to 1) of values below a threshold.
 
     Args:
         threshold: a number.
@@ -69,9 +71,10 @@ class PercentageBelow(Mean):
 
 
 class Accuracy(Mean):
-    """`tf.metrics.accuracy`: how often predictions are labels, in the labels' dtype.
+    """`tf.metrics.accuracy`: the share of predictions that equal their label.
 
-    `keras.metrics.Accuracy` casts no predictions: 2.5 is not 2.
+    Predictions are cast to the labels' dtype. `keras.metrics.Accuracy` does not cast
+    them: 2.5 does not equal 2 there.
     """
 
     def update_state(self, labels, predictions, weights=None):
@@ -81,10 +84,10 @@ class Accuracy(Mean):
 
 
 class MeanAbsoluteError(Mean):
-    """`tf.metrics.mean_absolute_error`.
+    """`tf.metrics.mean_absolute_error`: the weighted mean over all elements.
 
-    `keras.metrics.MeanAbsoluteError` averages over the last axis first, so that weights
-    are for rows, not for elements.
+    `keras.metrics.MeanAbsoluteError` averages over the last axis first, so that its
+    weights are for rows, not for elements.
     """
 
     def update_state(self, labels, predictions, weights=None):
@@ -93,10 +96,10 @@ class MeanAbsoluteError(Mean):
 
 
 class MeanSquaredError(Mean):
-    """`tf.metrics.mean_squared_error`.
+    """`tf.metrics.mean_squared_error`: the weighted mean over all elements.
 
-    `keras.metrics.MeanSquaredError` averages over the last axis first, so that weights
-    are for rows, not for elements.
+    `keras.metrics.MeanSquaredError` averages over the last axis first, so that its
+    weights are for rows, not for elements.
     """
 
     def update_state(self, labels, predictions, weights=None):
@@ -106,7 +109,7 @@ class MeanSquaredError(Mean):
 
 
 class RootMeanSquaredError(MeanSquaredError):
-    """`tf.metrics.root_mean_squared_error`.
+    """`tf.metrics.root_mean_squared_error`: root of the mean over all elements.
 
     `keras.metrics.RootMeanSquaredError` rounds float64 to float32 before it subtracts.
     """
@@ -116,7 +119,7 @@ class RootMeanSquaredError(MeanSquaredError):
 
 
 class MeanRelativeError(Mean):
-    """`tf.metrics.mean_relative_error`: |error| / normalizer, 0 where that is 0."""
+    """`tf.metrics.mean_relative_error`: |error| / normalizer; 0 if normalizer is 0."""
 
     def update_state(self, labels, predictions, normalizer, weights=None):
         labels, predictions, weights = aligned(labels, predictions, weights)
@@ -127,12 +130,12 @@ class MeanRelativeError(Mean):
 
 
 class MeanCosineDistance(Mean):
-    """`tf.metrics.mean_cosine_distance`, of vectors along `dim`, of unit length.
+    """`tf.metrics.mean_cosine_distance`: the mean for unit vectors along axis `dim`.
 
         result = 1 - mean(sum(labels * predictions))
 
     Args:
-        dim: the axis of the vectors.
+        dim: axis of the vectors.
     """
 
     def __init__(self, dim):

@@ -1,14 +1,14 @@
-"""The optimizers of `tf.train` and `tf.contrib.opt`, by the kernels that they called.
+"""The optimizers of `tf.train` and `tf.contrib.opt`, with TensorFlow 1's kernels.
 
     optimizer = Adam(0.001)
     loss = optimizer.minimize(lambda: model(x), model.trainable_variables)
 
-Arguments, defaults, slots' names and errors are those of 1.15.5, whose sources these
-follow (`tensorflow/python/training`, `tensorflow/contrib/opt`). They work eagerly and
-in a `tf.function`, which they do not make trace again. Under a strategy, make the slots
+Arguments, defaults, slots' names and errors are those of 1.15.5. The modules follow its
+`tensorflow/python/training` and `tensorflow/contrib/opt`. The optimizers work eagerly
+and in a `tf.function`, without retracing. Under a strategy, make the slots
 (`create_slots`) and loss scales in its scope, and call the step in `strategy.run`: it
-sums the gradients of all replicas, as 1.15.5 and Keras do. Variables of a Keras model
-are given by their `value`: `[w.value for w in model.trainable_weights]`.
+sums the gradients of all replicas, as 1.15.5 and Keras do. For the variables of a Keras
+model pass their `value`: `[w.value for w in model.trainable_weights]`.
 """
 
 from v2_eager.numerics.optimizers.adam import Adam, AdaMax, LazyAdam, Nadam

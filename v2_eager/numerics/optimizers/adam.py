@@ -1,4 +1,4 @@
-"""Adam, and what `tf.contrib.opt` made of it: Nadam, AdaMax, LazyAdam.
+"""Adam, and its variants in `tf.contrib.opt`: Nadam, AdaMax, LazyAdam.
 
 Follows `adam.py` of 1.15.5's `tensorflow/python/training`, and `nadam_optimizer.py`,
 `adamax.py` and `lazy_adam_optimizer.py` of `tensorflow/contrib/opt/python/training`.
@@ -15,15 +15,16 @@ class Adam(Optimizer):
     m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
     rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
     variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
-    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+    and Ba, 2015). With a sparse gradient, all rows are updated, also those that were
+    not looked up.
 
-    `keras.optimizers.Adam` has an epsilon of 1e-7 and slots of other names, and rounds
-    after each operation.
+    `keras.optimizers.Adam` has an epsilon of 1e-7 and other names of its slots, and
+    rounds after each operation.
 
     Args:
         learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
         suffix: end of the names of the powers: "_1" for the second Adam of a graph.
     """
 
@@ -41,7 +42,7 @@ class Adam(Optimizer):
         *,
         suffix="",
     ):
-        """As in v1; the powers of the second Adam of a graph have the suffix "_1"."""
+        """Takes v1's arguments, and `suffix`: "_1" for the second Adam of a graph."""
         super().__init__(
             name,
             [("m", "m", 0), ("v", "v", 0)],
@@ -51,12 +52,12 @@ class Adam(Optimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        scope = tf.get_current_name_scope()  # of which the slots know nothing
+        scope = tf.get_current_name_scope()  # it does not change the slots' names
         self.prefix, self.suffix = scope and scope + "/", suffix
         self.powers = {}
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`; also the powers."""
+        """Makes the missing slots, as `Optimizer.create_slots`, and the beta powers."""
         super().create_slots(variables)
         if not self.powers:
             with tf.init_scope(), tf.name_scope(""):
@@ -75,16 +76,16 @@ class Adam(Optimizer):
         return {**arguments, **self.cast_powers(variable)}
 
     def cast_powers(self, variable):
-        """{name: power of a beta by the steps so far}, in the dtype of a variable."""
+        """Returns {name: beta ** steps so far} in the dtype of a variable."""
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """The rate with the bias of the averages corrected in it, for sparse steps."""
+        """Multiplies the rate by the bias correction of the averages; sparse steps."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """In all rows: v1 had no kernel for this, and rounds at each of these steps."""
+        """Updates all rows op by op: v1 had no kernel for Adam's sparse gradients."""
         rows, n = summed(gradient), numbers
         m, v = slots["m"], slots["v"]
         rate = self.corrected(variable, n["lr"])
@@ -99,16 +100,16 @@ class Adam(Optimizer):
 
 
 def decay_all(slot, beta, values, indices):
-    """Decays a whole average, and adds to the rows that were seen.
+    """Decays all rows of a moving average, and adds new values to some rows.
 
     Args:
         slot: float variable, the average.
-        beta: share of it that is kept, a scalar tensor.
-        values: [k, ...] tensor, what the rows move towards.
-        indices: [k] integer tensor, of the rows.
+        beta: share of the average that is kept, a scalar tensor.
+        values: [k, ...] tensor, the new values of the rows.
+        indices: [k] integer tensor, the indices of the rows.
 
     Returns:
-        [k, ...] tensor: what was added.
+        [k, ...] tensor: the amounts that were added.
     """
     slot.assign(slot * beta)
     added = values * (1 - beta)
@@ -117,16 +118,16 @@ def decay_all(slot, beta, values, indices):
 
 
 class Nadam(Adam):
-    """`tf.contrib.opt.NadamOptimizer`: Adam by Nesterov, after T. Dozat; Adam's slots.
+    """`tf.contrib.opt.NadamOptimizer`: Adam with Nesterov momentum (T. Dozat).
 
-    variable -= rate * (beta1 * m + (1 - beta1) * gradient) / (sqrt(v) + epsilon), rate,
-    m and v being Adam's. A sparse gradient moves the rows that it names, and decays the
-    averages of all.
+    variable -= rate * (beta1 * m + (1 - beta1) * gradient) / (sqrt(v) + epsilon), where
+    rate, m and v are Adam's; the slots are Adam's, too. A sparse gradient updates only
+    the rows that it contains, but decays the averages of all rows.
 
     `keras.optimizers.Nadam` has a momentum that grows with the steps.
 
     Args:
-        *args, **kwargs: as for `Adam`.
+        *args, **kwargs: arguments of `Adam`.
     """
 
     def __init__(self, *args, **kwargs):
@@ -146,9 +147,10 @@ class Nadam(Adam):
 
 
 class LazyAdam(Adam):
-    """`tf.contrib.opt.LazyAdamOptimizer`: Adam that leaves rows not looked up alone.
+    """`tf.contrib.opt.LazyAdamOptimizer`: Adam that updates only rows with a gradient.
 
-    Of a sparse gradient, neither the other rows nor their m and v move; otherwise Adam.
+    With a sparse gradient, the rows that it does not contain and their m and v keep
+    their values. With a dense gradient it is Adam.
     """
 
     def update_rows(self, variable, slots, gradient, numbers):
@@ -167,12 +169,12 @@ class AdaMax(Adam):
 
     m = beta1 * m + (1 - beta1) * gradient; v = max(beta2 * v, |gradient|);
     variable -= learning_rate / (1 - beta1 ** t) * m / (v + epsilon): section 7.1 of
-    Kingma and Ba, "Adam". A sparse gradient moves the rows that it names, only.
+    Kingma and Ba, "Adam". A sparse gradient updates only the rows that it contains.
 
     Args:
         learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
         suffix: end of the name of the power: "_1" for the second Adam of a graph.
     """
 

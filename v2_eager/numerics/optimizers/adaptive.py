@@ -1,24 +1,24 @@
-"""Optimizers with a rate of its own for every weight: Adagrad, Adadelta, RMSProp."""
+"""Optimizers with a separate rate for each weight: Adagrad, Adadelta, RMSProp."""
 
 from v2_eager.numerics.optimizers.base import Optimizer, positive
 
 
 class Adagrad(Optimizer):
-    """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squares).
+    """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squared gradients).
 
     accumulator += gradient ** 2; variable -= learning_rate * gradient /
     sqrt(accumulator): Duchi, Hazan and Singer, 2011. There is no epsilon.
 
-    `keras.optimizers.Adagrad` adds an epsilon of 1e-7 below the root.
+    `keras.optimizers.Adagrad` adds an epsilon of 1e-7 under the root.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
-        initial_accumulator_value: positive number, what every sum begins at.
+        initial_accumulator_value: positive number, the initial value of the sums.
         use_locking: whether a step locks the variable against other threads.
-        name: the slot of `w` is called `w/name`.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
 
     Raises:
-        ValueError: an initial value that is not positive.
+        ValueError: the initial value is not positive.
     """
 
     kernel = "Adagrad"
@@ -47,14 +47,14 @@ class Adadelta(Optimizer):
     accum_update = rho * accum_update + (1 - rho) * step ** 2;
     variable -= learning_rate * step.
 
-    `keras.optimizers.Adadelta` has an epsilon of 1e-7 and slots of other names, and
+    `keras.optimizers.Adadelta` has an epsilon of 1e-7 and other names of its slots, and
     rounds after each operation.
 
     Args:
-        learning_rate, rho, epsilon: hyper-parameters, see `Optimizer`. v1's rate of
-            0.001 is a thousandth of the paper's.
+        learning_rate, rho, epsilon: hyper-parameters, see `Optimizer`. v1's default
+            rate of 0.001 is a thousandth of the paper's.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
     """
 
     kernel = "Adadelta"
@@ -81,17 +81,18 @@ class Adadelta(Optimizer):
 class RMSProp(Optimizer):
     """`tf.train.RMSPropOptimizer` (slots "rms", which begins at one, and "momentum").
 
-    rms = decay * rms + (1 - decay) * gradient ** 2; momentum = momentum * its last
-    value + learning_rate * gradient / sqrt(rms + epsilon); variable -= momentum: after
-    Tieleman and Hinton. With `centered` there is a slot "mg" between them, the mean of
-    the gradients, and mg ** 2 is subtracted below the root.
+    rms = decay * rms + (1 - decay) * gradient ** 2; slot = momentum * slot +
+    learning_rate * gradient / sqrt(rms + epsilon); variable -= slot, where slot is the
+    slot "momentum": after Tieleman and Hinton. With `centered` there is a third slot
+    "mg" between them, the moving mean of the gradients, and mg ** 2 is subtracted under
+    the root.
 
     Args:
         learning_rate, decay, momentum, epsilon: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        centered: whether to divide by the deviation of the gradients, not by the root
-            of their mean square.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        centered: whether to divide by the standard deviation of the gradients, not by
+            the root of their mean square.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
     """
 
     def __init__(

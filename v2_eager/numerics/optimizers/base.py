@@ -1,4 +1,4 @@
-"""What optimizers share: slots under the names of TensorFlow 1, and a step."""
+"""The base class of optimizers: slots with TensorFlow 1's names, and the step."""
 
 import inspect
 
@@ -6,70 +6,72 @@ import tensorflow as tf
 
 
 class Optimizer(tf.Module):
-    """What the optimizers share: slots under the names of v1, and a step.
+    """The base class of optimizers: slots with v1's names, and the training step.
 
-    For one of your own, override `update` and, for tables, `update_rows`.
+    A subclass overrides `update` and, for sparse gradients, `update_rows`.
 
-    A hyper-parameter is a number, which is float32 first whatever the variables are,
-    a tensor, a variable, a function of nothing, or a function of the global step, as a
-    schedule of Keras is.
+    A hyper-parameter is a number (converted to float32 first, for variables of every
+    dtype), a tensor, a variable, a function without arguments, or a function of the
+    global step, such as a schedule of Keras.
 
-    It is no `keras.optimizers.Optimizer`, whose slots have other names.
+    It is not a `keras.optimizers.Optimizer`, whose slots have other names.
 
     Args:
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
-        slots: list of (slot name, argument of the kernel, initial number), or with a
-            fourth, what this slot is named after instead of `name`.
-        options: {argument of the kernel: switch}, such as {"use_nesterov": True}.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
+        slots: list of (slot name, argument of the kernel, initial number), optionally
+            with a fourth item: a suffix for this slot's name, used instead of `name`.
+        options: {argument of the kernel: bool}, such as {"use_nesterov": True}.
         **hyper: {argument of the kernel: hyper-parameter}.
 
     Attributes:
-        kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        kernel: the end of the names `tf.raw_ops.ResourceApply…` and
+            `ResourceSparseApply…`.
         gradient: argument of `ResourceApply…` for the gradient, "grad" or "delta".
-        trained: list of `variable.ref()` of what has been moved.
-        slots: list of {slot name: variable}, one dict for each of `trained`.
+        trained: list of `variable.ref()` of the variables that have slots.
+        slots: list of {slot name: variable}, one dict for each entry of `trained`.
         hyper: {argument of the kernel: hyper-parameter}.
-        options: {argument of the kernel: switch}.
+        options: {argument of the kernel: bool}.
     """
 
     kernel = ""
     gradient = "grad"
 
     def __init__(self, name, slots=(), options=(), **hyper):
-        """Makes no variables yet: see `create_slots`."""
+        """Makes no variables: `create_slots` or the first step makes them."""
         super().__init__()
         self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
         self.options, self.hyper = dict(options), hyper
         self.slots, self.trained = [], []
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
-        """Takes a step.
+        """Computes the gradients of a loss, and takes one training step.
 
         Args:
-            loss: function of nothing that computes a float tensor.
-            variables: list of the variables to move.
-            global_step: variable to add 1 to afterwards, or None.
-            grad_loss: tensor like the loss, where to begin instead of ones.
+            loss: function without arguments that computes a float tensor.
+            variables: list of the variables to train.
+            global_step: variable to add 1 to after the step, or None.
+            grad_loss: gradient of the loss, a tensor of its shape, or None for ones.
 
         Returns:
-            The loss, as it was before the step.
+            The loss before the step.
 
         Raises:
-            ValueError: no variables, no gradient for any of them, an integer loss.
-            TypeError: the loss is a tensor, of which no tape knows; a variable is one
-                of Keras.
-            RuntimeError: a variable has a constraint and a sparse gradient.
+            ValueError: there are no variables, none of them has a gradient, or the loss
+                is an integer.
+            TypeError: the loss is a tensor, which no tape has recorded, or a variable
+                is a Keras variable.
+            RuntimeError: a variable with a constraint has a sparse gradient.
         """
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
-        """The first half of `minimize`: [(gradient or None, variable)]."""
+        """Computes [(gradient or None, variable)], the first half of `minimize`."""
         return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
-        """(the loss, what `compute_gradients` returns)."""
+        """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
             raise TypeError("give the loss as a function of nothing: lambda: ...")
         variables = list(variables)
@@ -85,23 +87,25 @@ class Optimizer(tf.Module):
         return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """The second half of `minimize`.
+        """Applies gradients to variables, the second half of `minimize`.
 
-        In `strategy.run` it sums the gradients of all replicas first, as TensorFlow 1
-        and Keras do. For their mean divide the loss by `num_replicas_in_sync`.
+        In `strategy.run` it first sums the gradients of all replicas, as TensorFlow 1
+        and Keras do. For their mean, divide the loss by `num_replicas_in_sync`.
 
         Args:
-            pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
-                rows may come twice, or None, which leaves a variable as it is.
-            global_step: variable to add 1 to afterwards, or None.
-            aggregate: False if all replicas have the same gradients already, as after
-                `all_reduce`, which is needed before a `tf.cond` around the step.
+            pairs: iterable of (gradient, variable). A gradient is a tensor, a
+                `tf.IndexedSlices`, which may contain a row twice, or None, with which
+                the variable is not changed.
+            global_step: variable to add 1 to after the step, or None.
+            aggregate: False if all replicas already have the same gradients, for
+                example after `all_reduce`. A `tf.cond` around the step requires that.
 
         Raises:
-            ValueError: no pairs, no gradients, or a schedule without a global step;
-                under a strategy, variables or slots that its scope has not made.
-            RuntimeError: a variable has a constraint and a sparse gradient; a strategy
-                of several replicas is in scope, and this is not in its `run`.
+            ValueError: there are no pairs or no gradients, or a schedule has no global
+                step; under a strategy, its scope did not make the variables or slots.
+            RuntimeError: a variable with a constraint has a sparse gradient; or a
+                strategy of several replicas is in scope, but the call is not in its
+                `run`.
         """
         pairs = list(pairs)
         if not pairs:
@@ -137,26 +141,26 @@ class Optimizer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has slots, or needs none."""
+        """Whether the slots exist, or the optimizer needs none."""
         return bool(self.trained) or not self.slot_specs
 
     def create_slots(self, variables):
-        """Makes the missing slots; the first step does so itself, but not in a replica.
+        """Makes the missing slots of variables.
 
-        Call it before a `tf.function` is traced, which would trace twice, as whenever
-        variables are made in it, before a checkpoint is restored, and in the scope of a
-        strategy.
+        Otherwise the first step makes them, but in a replica it cannot. Call this
+        before a `tf.function` is traced, because a function that makes variables is
+        traced twice; before a checkpoint is restored; and in the scope of a strategy.
 
         Args:
-            variables: iterable of `tf.Variable`s. Slots that exist keep their values.
+            variables: iterable of `tf.Variable`s. Existing slots keep their values.
 
         Returns:
             The optimizer.
 
         Raises:
-            TypeError: a variable is one of Keras.
-            ValueError: a variable is of another strategy's scope, or a slot is missing
-                in `strategy.run` of several replicas.
+            TypeError: a variable is a Keras variable.
+            ValueError: the current strategy's scope did not make a variable, or a slot
+                is missing in `strategy.run` of several replicas.
         """
         variables = list(variables)
         for variable in variables:
@@ -184,27 +188,28 @@ class Optimizer(tf.Module):
         return slots
 
     def get_slot(self, variable, name):
-        """The slot of a variable by its name, such as "m"; None if there is none."""
+        """Returns the slot of a variable with this name, such as "m", or None."""
         return dict(zip(self.trained, self.slots)).get(variable.ref(), {}).get(name)
 
     def arguments(self, variable, slots, numbers):
-        """Arguments of the kernel, but for the gradient."""
+        """Returns the arguments of the kernel, without the gradient."""
         handles = {spec[1]: slots[spec[0]].handle for spec in self.slot_specs}
         return {"var": variable.handle, **handles, **numbers, **self.options}
 
     def update(self, variable, slots, gradient, numbers):
-        """Moves a variable.
+        """Updates a variable with a dense gradient.
 
         Args:
             variable: float variable.
-            slots: {slot name: variable}, its slots.
-            gradient: tensor like it.
-            numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
+            slots: {slot name: variable}, the variable's slots.
+            gradient: tensor of the variable's shape and dtype.
+            numbers: {argument: scalar tensor of the variable's dtype}, the
+                hyper-parameters.
         """
         self.run_kernel("ResourceApply", variable, slots, numbers, gradient)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
+        """Updates the rows that a sparse gradient, a `tf.IndexedSlices`, contains."""
         rows = summed(gradient)
         indices = {"indices": rows.indices}
         prefix = "ResourceSparseApply"
@@ -212,31 +217,31 @@ class Optimizer(tf.Module):
 
     def run_kernel(self, prefix, variable, slots, numbers, gradient, **more):
         """Calls the kernel of TensorFlow 1 whose name begins with `prefix`."""
-        # The public one, of tf.keras.optimizers, would round after each of its ops,
-        # start RMSprop's squares at 0 and not at 1, add another epsilon in another
-        # place, take a step for each duplicate row, and move rows that no id names.
+        # The public tf.keras.optimizers would round after each op, start RMSprop's
+        # squares at 0 and not at 1, add another epsilon in another place, take a step
+        # for each duplicate row, and update rows that the gradient does not contain.
         kernel = getattr(tf.raw_ops, prefix + self.kernel)
         more["grad" if more else self.gradient] = gradient
         kernel(**self.arguments(variable, slots, numbers), **more)
 
     def finish(self, numbers):
-        """What is done once, after all variables; the numbers are not cast."""
-        return  # else AutoGraph warns: it leaves a body of a docstring alone empty
+        """Runs once per step, after all variables; the numbers are not cast."""
+        return  # without it AutoGraph warns about a function with only a docstring
 
 
 def check_kind(variable):
-    """Raises a TypeError of a variable of Keras, which holds a `tf.Variable`."""
+    """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
         raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
 
 
 def check_scope(variables):
-    """Raises a ValueError of a variable that is not of the current strategy's scope.
+    """Raises a ValueError if the current strategy's scope did not make a variable.
 
-    In `strategy.run` every replica would move the same copy; outside of the scope, the
-    first copy alone would move. Replicas that move a variable that is aggregated by a
-    sum would move it several times.
+    In `strategy.run`, every replica would update the same copy; outside of the scope,
+    only the first copy would be updated. A variable with aggregation by sum would be
+    updated several times.
 
     Args:
         variables: iterable of variables.
@@ -256,10 +261,12 @@ def check_scope(variables):
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas: each would make some.
+    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+
+    Each replica would make variables of its own.
 
     Args:
-        what: the variables that are missing, in the plural.
+        what: a plural noun for the missing variables, such as "slots".
         method: name of the method that makes them.
     """
     several = tf.distribute.get_strategy().num_replicas_in_sync > 1
@@ -271,18 +278,18 @@ def refuse_in_replica(what, method):
 
 
 def summed_over_replicas(pairs):
-    """Sums gradients over the replicas of a strategy; without one, changes nothing.
+    """Sums gradients over the replicas of a strategy, if there are several.
 
     Args:
-        pairs: list of (gradient, variable), the same variables in all replicas. Of
-            `tf.IndexedSlices` the rows of all replicas follow one another.
+        pairs: list of (gradient, variable), the same variables in all replicas. The
+            rows of `tf.IndexedSlices` are concatenated.
 
     Returns:
         List of (gradient or None, variable).
 
     Raises:
-        RuntimeError: a strategy of several replicas is in scope, and this is not in its
-            `run`.
+        RuntimeError: a strategy of several replicas is in scope, but the call is not in
+            its `run`.
     """
     if tf.distribute.get_strategy().num_replicas_in_sync == 1:
         return pairs
@@ -295,7 +302,7 @@ def summed_over_replicas(pairs):
 
 
 def copied(gradient):
-    """A copy of a gradient for a replica: `all_reduce` does not sum what is one tensor.
+    """Copies a gradient: `all_reduce` does not sum replicas that share one tensor.
 
     Args:
         gradient: tensor or `tf.IndexedSlices`.
@@ -311,17 +318,17 @@ def copied(gradient):
 
 
 def number(x, global_step=None):
-    """A hyper-parameter as a tensor; functions are called, here and now.
+    """Converts a hyper-parameter to a tensor; calls it first if it is a function.
 
     Args:
-        x: number, tensor, variable, or function of nothing or of the global step.
+        x: number, tensor, variable, or function of no argument or of the global step.
         global_step: integer variable or tensor, or None.
 
     Returns:
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: a function of the global step, which is None.
+        ValueError: `x` is a function of the global step, and that is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()
@@ -335,7 +342,7 @@ def number(x, global_step=None):
 
 
 def summed(slices):
-    """Slices without duplicates: a kernel would take a step for each of them.
+    """Sums the rows with equal indices: a kernel takes one step per duplicate.
 
     Args:
         slices: `tf.IndexedSlices`.
@@ -349,7 +356,7 @@ def summed(slices):
 
 
 def positive(value, name):
-    """`value`, or a ValueError: the kernels divide by its root."""
+    """Returns a positive value, else raises ValueError: kernels divide by its root."""
     if value <= 0:
         raise ValueError(f"{name} must be positive: {value}")
     return value

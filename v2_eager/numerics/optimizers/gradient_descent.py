@@ -1,4 +1,4 @@
-"""Plain gradient descent, and with momentum."""
+"""Gradient descent without and with momentum."""
 
 import tensorflow as tf
 
@@ -8,12 +8,12 @@ from v2_eager.numerics.optimizers.base import Optimizer
 class GradientDescent(Optimizer):
     """`tf.train.GradientDescentOptimizer`: variable -= learning_rate * gradient.
 
-    A sparse gradient is not summed before: a row that comes twice takes two steps.
+    A sparse gradient is not summed first: a row that it contains twice takes two steps.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: not used, for there are no slots.
+        name: not used, because there are no slots.
     """
 
     kernel = "GradientDescent"
@@ -24,13 +24,13 @@ class GradientDescent(Optimizer):
         super().__init__(name, options=options, alpha=learning_rate)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        # Not summed before: a row that comes twice is subtracted from twice.
+        # Not summed first: a row that the gradient contains twice takes two steps.
         values = gradient.values * numbers["alpha"]
         variable.scatter_sub(tf.IndexedSlices(values, gradient.indices))
 
 
 class Momentum(Optimizer):
-    """`tf.train.MomentumOptimizer`, also Nesterov's (slot "momentum").
+    """`tf.train.MomentumOptimizer`, optionally with Nesterov (slot "momentum").
 
     accumulator = momentum * accumulator + gradient;
     variable -= learning_rate * accumulator. With `use_nesterov`, variable -=
@@ -39,8 +39,8 @@ class Momentum(Optimizer):
     Args:
         learning_rate, momentum: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: the slot of `w` is called `w/name`.
-        use_nesterov: whether to take Nesterov's step, which looks one step ahead.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
+        use_nesterov: whether to use Nesterov's step, which looks one step ahead.
     """
 
     kernel = "Momentum"

@@ -1,4 +1,4 @@
-"""A rate for every layer, by the norms of its weights and of its gradient."""
+"""LARS: one rate per layer, from the norms of its weights and of its gradient."""
 
 import tensorflow as tf
 
@@ -8,20 +8,20 @@ from v2_eager.numerics.optimizers.gradient_descent import Momentum
 class LARS(Momentum):
     """`tf.contrib.opt.LARSOptimizer` (slot "momentum"; You et al., 2017).
 
-    trust = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon), 1
-    where one of the norms is 0; momentum = momentum * its last value + learning_rate *
-    trust * (gradient + weight_decay * variable); variable -= momentum. A variable in
-    whose name one of `skip_list` is found, or whose gradient is sparse, has plain
-    momentum. Follows `tensorflow/contrib/opt/python/training/lars_optimizer.py`.
+    trust = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon), or 1
+    if one of the norms is 0; slot = momentum * slot + learning_rate * trust * (gradient
+    + weight_decay * variable); variable -= slot. If the variable's name contains a
+    string of `skip_list`, or the gradient is sparse, it is plain momentum. Follows
+    `tensorflow/contrib/opt/python/training/lars_optimizer.py`.
 
     Args:
         learning_rate, momentum: hyper-parameters, see `Optimizer`.
-        weight_decay: number, the weight of the variable beside its gradient.
-        eeta: number, the trust in a layer's rate.
-        epsilon: number, added where trust is divided.
-        name: the slot of `w` is called `w/name`.
+        weight_decay: number, factor of the variable that is added to the gradient.
+        eeta: number, factor of the trust.
+        epsilon: number, added to the divisor of the trust.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
         skip_list: list of parts of names, such as ["bias", "batch_norm"], or None.
-        use_nesterov: as for `Momentum`.
+        use_nesterov: see `Momentum`.
 
     Raises:
         ValueError: a negative momentum or weight decay.
@@ -46,7 +46,7 @@ class LARS(Momentum):
         self.skipped = list(skip_list or ())
 
     def update(self, variable, slots, gradient, numbers):
-        # Python's numbers meet float64 weights as they are, and were not float32 first.
+        # v1 used Python's numbers with float64 weights without rounding to float32.
         rate, momentum = [
             self.hyper[k] if isinstance(self.hyper[k], (int, float)) else numbers[k]
             for k in ("lr", "momentum")

@@ -1,4 +1,4 @@
-"""Losses that are scaled up, so that gradients of 16 bits do not vanish.
+"""Loss scaling for mixed precision: fixed and dynamic scales, optimizer wrappers.
 
 Follows `loss_scale_optimizer.py` and `loss_scale_manager.py` of 1.15.5's
 `tensorflow/contrib/mixed_precision/python`, and `loss_scale_optimizer.py` and
@@ -11,13 +11,13 @@ from v2_eager.numerics.optimizers.base import summed_over_replicas
 
 
 class FixedLossScale(tf.Module):
-    """`FixedLossScaleManager`: always the same scale.
+    """`FixedLossScaleManager`: a constant loss scale.
 
     Args:
         loss_scale: a number.
 
     Raises:
-        ValueError: it is less than 1.
+        ValueError: `loss_scale` is less than 1.
     """
 
     def __init__(self, loss_scale):
@@ -27,23 +27,25 @@ class FixedLossScale(tf.Module):
         self.loss_scale = tf.constant(loss_scale, tf.float32)
 
     def update(self, finite):
-        """Nothing: a step with an infinite gradient is left out, and no more."""
+        """Does nothing: the scale is constant."""
 
 
 class ExponentialUpdateLossScale(tf.Module):
-    """`ExponentialUpdateLossScaleManager`: a scale that goes up until it is too much.
+    """`ExponentialUpdateLossScaleManager`: a scale that grows until gradients overflow.
 
-    It is multiplied by `incr_ratio` after `incr_every_n_steps` finite steps in a row,
-    unless it becomes infinite, and by `decr_ratio` after `decr_every_n_nan_or_inf`
-    others, in a row or not, but is at least 1. Both counts then begin at 0 again.
+    The scale is multiplied by `incr_ratio` after `incr_every_n_steps` consecutive
+    finite steps, unless it would become infinite. It is multiplied by `decr_ratio`
+    after `decr_every_n_nan_or_inf` steps that were not finite, consecutive or not, but
+    remains at least 1. After each change both counts begin at 0 again.
 
     Args:
-        init_loss_scale: number, the scale at first; float32.
-        incr_every_n_steps: after how many finite steps in a row it goes up.
-        decr_every_n_nan_or_inf: after how many steps with a gradient that is not finite
-            it goes down.
-        incr_ratio: number above 1, by which it is multiplied to go up.
-        decr_ratio: number below 1, by which it is multiplied to go down.
+        init_loss_scale: number, the initial scale; float32.
+        incr_every_n_steps: number of consecutive finite steps after which the scale
+            grows.
+        decr_every_n_nan_or_inf: number of steps with a gradient that is not finite
+            after which the scale shrinks.
+        incr_ratio: number above 1, the factor with which the scale grows.
+        decr_ratio: number below 1, the factor with which the scale shrinks.
     """
 
     def __init__(
@@ -63,10 +65,10 @@ class ExponentialUpdateLossScale(tf.Module):
         self.bad_steps = tf.Variable(0, trainable=False, name="bad_steps")
 
     def update(self, finite):
-        """Counts a step.
+        """Counts a step, and changes the scale if it is due.
 
         Args:
-            finite: bool scalar tensor, whether all gradients were.
+            finite: bool scalar tensor, whether all gradients were finite.
         """
         scale = tf.convert_to_tensor(self.loss_scale)
         good, bad = self.good_steps + 1, self.bad_steps + 1
@@ -84,15 +86,17 @@ class ExponentialUpdateLossScale(tf.Module):
 
 
 class DynamicLossScale(tf.Module):
-    """`tf.train.experimental.DynamicLossScale`: a scale that goes up and down.
+    """`tf.train.experimental.DynamicLossScale`: grows, and shrinks after an overflow.
 
-    It is multiplied after so many finite steps in a row, unless it becomes infinite,
-    and divided at every other step, but is at least 1.
+    The scale is multiplied by `multiplier` after `increment_period` consecutive finite
+    steps, unless it would become infinite. It is divided by `multiplier` after each
+    step that is not finite, but remains at least 1.
 
     Args:
         initial_loss_scale: number.
-        increment_period: after how many finite steps it goes up.
-        multiplier: by how much, and down.
+        increment_period: number of consecutive finite steps after which the scale
+            grows.
+        multiplier: factor with which the scale grows and shrinks.
     """
 
     def __init__(
@@ -105,10 +109,10 @@ class DynamicLossScale(tf.Module):
         self.good_steps = tf.Variable(0, False, dtype=tf.int64, name="good_steps")
 
     def update(self, finite):
-        """Counts a step.
+        """Counts a step, and changes the scale if it is due.
 
         Args:
-            finite: bool scalar tensor, whether all gradients were.
+            finite: bool scalar tensor, whether all gradients were finite.
         """
         scale = tf.convert_to_tensor(self.loss_scale)
         good = tf.where(finite, self.good_steps + 1, tf.zeros_like(self.good_steps))
@@ -122,18 +126,18 @@ class DynamicLossScale(tf.Module):
 
 
 class LossScale(tf.Module):
-    """`tf.contrib.mixed_precision.LossScaleOptimizer`: steps of a scaled loss.
+    """`tf.contrib.mixed_precision.LossScaleOptimizer`: trains with a scaled loss.
 
         optimizer = LossScale(Adam(0.001), ExponentialUpdateLossScale(2.0**15, 2000))
         loss = optimizer.minimize(lambda: model(x), model.trainable_variables)
 
-    Gradients are scaled down again. A step with one that is infinite or NaN is left
-    out, its global step, too. Sparse gradients become dense.
+    Gradients are divided by the scale again. If a gradient is infinite or NaN, the step
+    is skipped, and the global step is not increased. Sparse gradients become dense.
 
     Args:
         opt: an `Optimizer`, or a `MovingAverage`.
-        manager: a `FixedLossScale`, an `ExponentialUpdateLossScale`, or an object of
-            your own with `loss_scale` and `update`.
+        manager: a `FixedLossScale`, an `ExponentialUpdateLossScale`, or your own object
+            with `loss_scale` and `update`.
     """
 
     def __init__(self, opt, manager):
@@ -141,17 +145,17 @@ class LossScale(tf.Module):
         self.optimizer, self.manager = opt, manager
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
-        """As `Optimizer.minimize`; returns the loss without its scale."""
+        """Takes a training step, as `Optimizer.minimize`; returns the unscaled loss."""
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
-        """The first half of `minimize`: [(gradient or None, variable)], not scaled."""
+        """Computes [(gradient or None, variable)], with unscaled gradients."""
         return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
-        """(the loss, [(gradient or None, variable)]), both without the scale."""
+        """Computes (loss, [(gradient or None, variable)]), both unscaled."""
         values, scale = [], tf.convert_to_tensor(self.manager.loss_scale)
 
         def scaled():
@@ -169,13 +173,13 @@ class LossScale(tf.Module):
         return gradient * inverse
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """As `Optimizer.apply_gradients`, if all of them are finite.
+        """Applies gradients, as `Optimizer.apply_gradients`, if all are finite.
 
-        In `strategy.run` the sum of all replicas decides: one that is infinite leaves
-        the step out in all of them.
+        In `strategy.run` the sum over all replicas decides: if the gradient of one
+        replica is infinite, all replicas skip the step.
 
         Raises:
-            ValueError: a gradient that is None.
+            ValueError: a gradient is None.
         """
         pairs = list(pairs)
         for gradient, variable in pairs:
@@ -199,11 +203,11 @@ class LossScale(tf.Module):
         self.manager.update(finite)
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`.
+        """Makes the missing slots, as `Optimizer.create_slots`.
 
         Raises:
-            ValueError: the manager has variables from outside of the strategy's scope:
-                every replica would count each step.
+            ValueError: the manager's variables were made outside of the strategy's
+                scope: every replica would count each step.
         """
         strategy = tf.distribute.get_strategy()
         for variable in getattr(self.manager, "variables", ()):
@@ -217,12 +221,12 @@ class LossScale(tf.Module):
 
 
 class MixedPrecisionLossScale(LossScale):
-    """`tf.train.experimental.MixedPrecisionLossScaleOptimizer`: see `LossScale`.
+    """`tf.train.experimental.MixedPrecisionLossScaleOptimizer`: as `LossScale`.
 
         optimizer = MixedPrecisionLossScale(Adam(0.001), DynamicLossScale())
 
-    By a fixed scale no step is left out, whatever its gradients are. Sparse gradients
-    stay sparse, and a variable may have none.
+    With a fixed scale no step is skipped, also if its gradients are not finite. Sparse
+    gradients remain sparse, and a variable may have no gradient.
 
     Args:
         opt: an `Optimizer`.
@@ -237,7 +241,7 @@ class MixedPrecisionLossScale(LossScale):
         return gradient * inverse
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """As `Optimizer.apply_gradients`, if all are finite or the scale is fixed."""
+        """Applies gradients if all are finite or if the scale is fixed."""
         pairs = list(pairs)
         given = [pair for pair in pairs if pair[0] is not None]
         if isinstance(self.manager, FixedLossScale) or not given:

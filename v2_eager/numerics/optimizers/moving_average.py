@@ -1,4 +1,4 @@
-"""An optimizer that averages what it trains."""
+"""An optimizer wrapper that keeps moving averages of the variables."""
 
 import tensorflow as tf
 
@@ -7,7 +7,7 @@ from v2_eager.numerics.optimizers.base import refuse_in_replica
 
 
 class MovingAverage(tf.Module):
-    """`tf.contrib.opt.MovingAverageOptimizer`: steps of another one, then averages.
+    """`tf.contrib.opt.MovingAverageOptimizer`: updates averages after each step.
 
         optimizer = MovingAverage(Momentum(0.1, 0.9))
         optimizer.create_slots(variables)
@@ -15,14 +15,14 @@ class MovingAverage(tf.Module):
         restore.save(path, optimizer.swapped(restore.named(model, optimizer)))
 
     Follows `tensorflow/contrib/opt/python/training/moving_average_optimizer.py` of
-    1.15.5, its updates in sequence.
+    1.15.5 with its sequential update.
 
     Args:
         opt: an `Optimizer`, or a `LossScale`.
         average_decay, num_updates: see `averages.ExponentialMovingAverage`.
 
     Attributes:
-        averages: the `ExponentialMovingAverage`.
+        averages: the `averages.ExponentialMovingAverage`.
     """
 
     def __init__(self, opt, average_decay=0.9999, num_updates=None):
@@ -31,21 +31,21 @@ class MovingAverage(tf.Module):
         self.averages = ExponentialMovingAverage(average_decay, num_updates)
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
-        """As `Optimizer.minimize`, then averages."""
+        """Takes a training step, as `Optimizer.minimize`, then updates the averages."""
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
-        """As `Optimizer.compute_gradients`."""
+        """Computes the gradients, as `Optimizer.compute_gradients`."""
         return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
-        """As `Optimizer.differentiate`."""
+        """Computes the loss and the gradients, as `Optimizer.differentiate`."""
         return self.optimizer.differentiate(loss, variables, grad_loss)
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """As `Optimizer.apply_gradients`, then averages what has a gradient."""
+        """Applies gradients, then updates the averages of variables with a gradient."""
         pairs = list(pairs)
         trained = [variable for gradient, variable in pairs if gradient is not None]
         self.create_slots(trained)
@@ -53,7 +53,7 @@ class MovingAverage(tf.Module):
         self.averages.apply(trained)
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`; also the averages, at the variables' values."""
+        """Makes the missing slots, and averages that begin at the variables' values."""
         variables = list(variables)
         self.optimizer.create_slots(variables)
         if any(self.averages.average(variable) is None for variable in variables):
@@ -62,16 +62,18 @@ class MovingAverage(tf.Module):
         return self
 
     def swapped(self, variables):
-        """What `swapping_saver` saved: under the name of a variable its average.
+        """Exchanges the names of variables and averages, as `swapping_saver` did.
 
         Args:
             variables: {name: variable}, with the averages; see `restore.named`.
 
         Returns:
-            {name: variable}, variables and averages having changed places.
+            {name: variable}: a variable's name has its average, and the average's name
+            has the variable.
 
         Raises:
-            ValueError: an averaged variable, or its average, is not among them.
+            ValueError: `variables` does not contain an averaged variable or its
+                average.
         """
         swap = {}
         for reference, average in zip(self.averages.averaged, self.averages.shadows):

@@ -1,4 +1,4 @@
-"""Optimizers with penalties of their own, by which weights become 0."""
+"""Optimizers with L1 and L2 penalties: AdagradDA, FTRL and proximal methods."""
 
 import tensorflow as tf
 
@@ -6,27 +6,27 @@ from v2_eager.numerics.optimizers.base import Optimizer, positive
 
 
 class AdagradDA(Optimizer):
-    """`tf.train.AdagradDAOptimizer`, dual averaging, for sparse linear models.
+    """`tf.train.AdagradDAOptimizer`: dual averaging, for sparse linear models.
 
-    Slots "gradient_accumulator", the sum of gradients, and
-    "gradient_squared_accumulator"; `global_step` is the variable that counts the steps,
-    to which the caller adds 1 after each: t is one more. variable = -learning_rate *
-    shrunk(sum, l1 * t) / (l2 * t * learning_rate + sqrt(sum of squares)), shrunk(x, y)
-    being sign(x) * max(|x| - y, 0): Duchi, Hazan and Singer, 2011. v1 had no kernel of
-    16 bits.
+    The slots are "gradient_accumulator", the sum of gradients, and
+    "gradient_squared_accumulator". `global_step` is a variable that counts the steps;
+    the caller adds 1 after each step, and t is global_step + 1. variable =
+    -learning_rate * shrunk(sum, l1 * t) / (l2 * t * learning_rate + sqrt(sum of
+    squares)), where shrunk(x, y) is sign(x) * max(|x| - y, 0): Duchi, Hazan and Singer,
+    2011. v1 had no 16-bit kernel.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
         global_step: integer variable, the number of steps before this one.
-        initial_gradient_squared_accumulator_value: positive number, what the sums of
-            squares begin at.
+        initial_gradient_squared_accumulator_value: positive number, the initial value
+            of the sums of squares.
         l1_regularization_strength, l2_regularization_strength: hyper-parameters, l1 and
-            l2 of the formula.
+            l2 in the formula.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
 
     Raises:
-        ValueError: an initial value that is not positive.
+        ValueError: the initial value is not positive.
     """
 
     kernel = "AdagradDA"
@@ -65,28 +65,29 @@ class AdagradDA(Optimizer):
 class Ftrl(Optimizer):
     """`tf.train.FtrlOptimizer` (slots "accum" and "linear"; McMahan et al., 2013).
 
-    With p = -learning_rate_power, and old the sum before the step:
+    p is -learning_rate_power, and old is the value of accum before the step:
     accum += gradient ** 2;
     linear += gradient - (accum ** p - old ** p) / learning_rate * variable;
     variable = (sign(linear) * l1 - linear) / (accum ** p / learning_rate + 2 * l2)
-    where |linear| > l1, else 0. l2 shrinkage adds 2 * shrinkage * variable to the
-    gradient in the second line.
+    if |linear| > l1, else 0. l2 shrinkage adds 2 * shrinkage * variable to the gradient
+    in the second line.
 
-    `keras.optimizers.Ftrl` has slots of other names, and rounds after each operation.
+    `keras.optimizers.Ftrl` has other names of its slots, and rounds after each
+    operation.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
-        learning_rate_power: number, 0 or less; 0 for a rate that does not fall.
-        initial_accumulator_value: number, 0 or more, what `accum` begins at.
+        learning_rate_power: number, 0 or less; with 0 the rate does not fall.
+        initial_accumulator_value: number, 0 or more, the initial value of `accum`.
         l1_regularization_strength, l2_regularization_strength: numbers, 0 or more, l1
-            and l2 of the formula.
+            and l2 in the formula.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
-        accum_name, linear_name: what the two slots are named after instead, or None.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
+        accum_name, linear_name: suffixes of the two slots' names instead, or None.
         l2_shrinkage_regularization_strength: number, 0 or more, the shrinkage.
 
     Raises:
-        ValueError: a negative strength or initial value, a positive power.
+        ValueError: a strength or the initial value is negative, or the power positive.
     """
 
     kernel = "Ftrl"
@@ -112,7 +113,7 @@ class Ftrl(Optimizer):
                 l2_shrinkage_regularization_strength
             ),
         }.items():
-            if value < 0:  # the kernel takes it, and goes astray
+            if value < 0:  # the kernel accepts it, and computes nonsense
                 raise ValueError(f"{what} {value} needs to be positive or zero")
         if learning_rate_power > 0:
             power = learning_rate_power
@@ -138,18 +139,18 @@ class Ftrl(Optimizer):
 
 
 class ProximalGradientDescent(Optimizer):
-    """`tf.train.ProximalGradientDescentOptimizer`: a step, then a pull towards 0.
+    """`tf.train.ProximalGradientDescentOptimizer`: a step, then L1 and L2 shrinkage.
 
     x = variable - learning_rate * gradient; variable = sign(x) * max(|x| -
-    learning_rate * l1, 0) / (1 + learning_rate * l2): Duchi and Singer, 2009. v1 took a
-    Python rate for float32 variables only.
+    learning_rate * l1, 0) / (1 + learning_rate * l2): Duchi and Singer, 2009. v1
+    accepted a Python number as the rate for float32 variables only.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
         l1_regularization_strength, l2_regularization_strength: hyper-parameters, l1 and
-            l2 of the formula.
+            l2 in the formula.
         use_locking: whether a step locks the variable against other threads.
-        name: not used, for there are no slots.
+        name: not used, because there are no slots.
     """
 
     kernel = "ProximalGradientDescent"
@@ -175,19 +176,19 @@ class ProximalGradientDescent(Optimizer):
 class ProximalAdagrad(Optimizer):
     """`tf.train.ProximalAdagradOptimizer` (slot "accumulator").
 
-    As `ProximalGradientDescent`, the rate divided by sqrt(accumulator), the sum of the
-    squared gradients.
+    It is `ProximalGradientDescent` with the rate divided by sqrt(accumulator), where
+    accumulator is the sum of the squared gradients.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
-        initial_accumulator_value: positive number, what every sum of squares begins at.
-        l1_regularization_strength, l2_regularization_strength: as for
+        initial_accumulator_value: positive number, the sums' initial value.
+        l1_regularization_strength, l2_regularization_strength: see
             `ProximalGradientDescent`.
         use_locking: whether a step locks the variable against other threads.
-        name: the slot of `w` is called `w/name`.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
 
     Raises:
-        ValueError: an initial value that is not positive.
+        ValueError: the initial value is not positive.
     """
 
     kernel = "ProximalAdagrad"

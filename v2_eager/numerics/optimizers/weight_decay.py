@@ -1,4 +1,4 @@
-"""Weight decay beside the gradient, not in it: `tf.contrib.opt`'s AdamW and MomentumW.
+"""Decoupled weight decay: AdamW and MomentumW of `tf.contrib.opt`.
 
 Follows `tensorflow/contrib/opt/python/training/weight_decay_optimizers.py` of 1.15.5,
 after Loshchilov and Hutter, "Decoupled Weight Decay Regularization".
@@ -12,17 +12,17 @@ from v2_eager.numerics.optimizers.gradient_descent import Momentum
 
 
 class DecoupledWeightDecay:
-    """`tf.contrib.opt.DecoupledWeightDecayExtension`: what AdamW has more than Adam.
+    """`tf.contrib.opt.DecoupledWeightDecayExtension`: weight decay for any optimizer.
 
         class AdamW(DecoupledWeightDecay, Adam): ...
 
-    Before each step variable -= weight_decay * variable: not multiplied by the learning
-    rate, which `tf.keras.optimizers.AdamW` does. Of a sparse gradient, the rows that it
-    names decay.
+    Before each step it computes variable -= weight_decay * variable, without the
+    learning rate; `tf.keras.optimizers.AdamW` multiplies the decay by it. With a sparse
+    gradient, only the rows that the gradient contains decay.
 
     Args:
         weight_decay: number, or scalar tensor of the variables' dtype; no schedule.
-        *args, **kwargs: of the optimizer.
+        *args, **kwargs: arguments of the optimizer.
     """
 
     def __init__(self, weight_decay, *args, **kwargs):
@@ -32,28 +32,28 @@ class DecoupledWeightDecay:
     def minimize(
         self, loss, variables, global_step=None, grad_loss=None, decay_var_list=None
     ):
-        """As `Optimizer.minimize`. 1.15.5 forgot its `decay_var_list`: all decay."""
+        """Takes a step; all variables decay: 1.15.5 ignored `decay_var_list` here."""
         return super().minimize(loss, variables, global_step, grad_loss)
 
     def apply_gradients(
         self, pairs, global_step=None, decay_var_list=None, *, aggregate=True
     ):
-        """As `Optimizer.apply_gradients`; `decay_var_list` decays, or all for None."""
+        """Applies gradients after decay of `decay_var_list`, or of all for None."""
         self.decayed = {v.ref() for v in decay_var_list} if decay_var_list else None
         super().apply_gradients(pairs, global_step, aggregate=aggregate)
 
     def decays(self, variable):
-        """Whether a variable decays in the current step."""
+        """Returns whether a variable decays in the current step."""
         return self.decayed is None or variable.ref() in self.decayed
 
     def update(self, variable, slots, gradient, numbers):
-        """Decays, then moves; see `Optimizer.update`."""
+        """Decays a variable, then updates it; see `Optimizer.update`."""
         if self.decays(variable):
             variable.assign_sub(self.weight_decay * variable)
         super().update(variable, slots, gradient, numbers)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """Decays the rows, then moves; see `Optimizer.update_rows`."""
+        """Decays the rows, then updates them; see `Optimizer.update_rows`."""
         rows = summed(gradient)
         if self.decays(variable):
             decay = -self.weight_decay * tf.gather(variable, rows.indices)
@@ -62,13 +62,13 @@ class DecoupledWeightDecay:
 
 
 class AdamW(DecoupledWeightDecay, Adam):
-    """`tf.contrib.opt.AdamWOptimizer`: Adam, its variables decayed before each step.
+    """`tf.contrib.opt.AdamWOptimizer`: Adam with weight decay before each step.
 
     `keras.optimizers.AdamW` multiplies the decay by the learning rate.
 
     Args:
-        weight_decay: as for `DecoupledWeightDecay`.
-        learning_rate, beta1, beta2, epsilon, use_locking, name, suffix: as for `Adam`.
+        weight_decay: see `DecoupledWeightDecay`.
+        learning_rate, beta1, beta2, epsilon, use_locking, name, suffix: see `Adam`.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class AdamW(DecoupledWeightDecay, Adam):
 
 
 class MomentumW(DecoupledWeightDecay, Momentum):
-    """`tf.contrib.opt.MomentumWOptimizer`: momentum, decayed before each step.
+    """`tf.contrib.opt.MomentumWOptimizer`: momentum with weight decay before each step.
 
     Args:
-        weight_decay: as for `DecoupledWeightDecay`.
-        learning_rate, momentum, use_locking, name, use_nesterov: as for `Momentum`.
+        weight_decay: see `DecoupledWeightDecay`.
+        learning_rate, momentum, use_locking, name, use_nesterov: see `Momentum`.
     """
 
     def __init__(

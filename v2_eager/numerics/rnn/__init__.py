@@ -1,13 +1,13 @@
-"""The cells of `tf.nn.rnn_cell` and `tf.contrib.rnn`, and the loops that ran them.
+"""The cells of `tf.nn.rnn_cell` and `tf.contrib.rnn`, and the loops that run them.
 
     cell = BasicLSTMCell(128, name="rnn/basic_lstm_cell")
     outputs, state = unroll(cell, x, lengths)
 
-A cell has `build(depth, dtype)`, which makes its variables under the names of v1,
-`zero_state(batch, dtype)`, `output_size`, and is called with ([batch, depth], state)
-for (output, new state). Follows `tensorflow/python/ops/rnn.py`, `rnn_cell_impl.py`,
-`rnn_cell_wrapper_impl.py` and `tensorflow/contrib/rnn` of 1.15.5. Gradients have the
-bits of v1 in a `tf.function`.
+A cell has `build(depth, dtype)`, which makes its variables with v1's names,
+`zero_state(batch, dtype)` and `output_size`. A call takes ([batch, depth], state) and
+returns (output, new state). Follows `tensorflow/python/ops/rnn.py`,
+`rnn_cell_impl.py`, `rnn_cell_wrapper_impl.py` and `tensorflow/contrib/rnn` of 1.15.5.
+In a `tf.function`, gradients have the bits of v1.
 """
 
 from v2_eager.numerics.rnn.cells import (

@@ -1,4 +1,4 @@
-"""The cells: `BasicRNNCell`, `BasicLSTMCell`, `LSTMCell`, `GRUCell`."""
+"""RNN cells: `BasicRNNCell`, `BasicLSTMCell`, `LSTMCell`, `GRUCell`."""
 
 import collections
 
@@ -10,17 +10,17 @@ LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
 
 
 class Cell(tf.Module):
-    """What the cells share: a size, variables under the names of v1, a step.
+    """The base class of RNN cells: the state size, and variables with v1's names.
 
     A call takes x, [batch, depth], and a state, and returns the output, [batch,
-    output_size], and the new state. For a cell of one's own, write
-    `make_variables(depth, dtype)` and `__call__`.
+    output_size], and the new state. A subclass defines `make_variables(depth, dtype)`
+    and `__call__`.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
-        initializer: of the kernels, a function of shape and dtype; None for v1's
-            default, `glorot_uniform`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels, a function of shape and dtype; None for
+            v1's default, `glorot_uniform`.
     """
 
     def __init__(self, num_units, name, initializer=None):
@@ -31,18 +31,18 @@ class Cell(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
+        """Makes the variables once, for inputs of this depth."""
         if not self.built:
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # an outer scope does not change the names
                 self.make_variables(depth, dtype)
 
     def begin(self, depth, dtype):
-        """Is called before the first step of every run."""
-        del depth, dtype  # AutoGraph takes no function without a statement
+        """Prepares a run; loops call it before the first step."""
+        del depth, dtype  # AutoGraph warns about a function without a statement
 
     def variable(self, name, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
@@ -50,12 +50,12 @@ class Cell(tf.Module):
         return tf.Variable(lambda: initializer(shape, dtype), name=path)
 
     def zero_state(self, batch, dtype):
-        """The state at the beginning of a sequence."""
+        """Makes the initial state, zeros."""
         return tf.zeros([batch, self.num_units], dtype)
 
 
 def affine(x, kernel, bias):
-    """A layer without an activation.
+    """Computes x @ kernel + bias.
 
     Args:
         x: [batch, depth] tensor.
@@ -69,7 +69,7 @@ def affine(x, kernel, bias):
 
 
 def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored.
+    """Computes [x, state] @ kernel + bias with one product, as v1 stored the kernels.
 
     Args:
         x: [batch, depth] tensor.
@@ -84,15 +84,15 @@ def product(x, state, kernel, bias):
 
 
 def dropped(x, keep, seed):
-    """What `tf.nn.dropout(x, keep)` of v1 left: a product, whose zeros have signs.
+    """Applies dropout as v1's `tf.nn.dropout(x, keep)`, with signed zeros.
 
     Args:
         x: float tensor.
-        keep: share to keep, a number or a scalar tensor.
-        seed: of the op, below that of `tf.random.set_seed`.
+        keep: probability to keep an element, a number or a scalar tensor.
+        seed: op seed, used together with the global seed of `tf.random.set_seed`.
 
     Returns:
-        Tensor like x.
+        Tensor of the shape and dtype of x.
     """
     return x * tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=seed)
 
@@ -101,10 +101,10 @@ class BasicRNNCell(Cell):
     """`tf.nn.rnn_cell.BasicRNNCell`: activation(W [x, state] + b).
 
     Args:
-        num_units: size of the state, which is the output.
-        activation: function.
+        num_units: size of the state; the output is the state.
+        activation: activation function.
         name: scope of the variables `kernel` and `bias`.
-        initializer: of the kernel; see `Cell`.
+        initializer: initializer of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -124,20 +124,20 @@ class BasicRNNCell(Cell):
 
 
 class BasicLSTMCell(Cell):
-    """`tf.nn.rnn_cell.BasicLSTMCell`, its gates in the order i, j, f, o.
+    """`tf.nn.rnn_cell.BasicLSTMCell`: an LSTM, with gates in the order i, j, f, o.
 
         c = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j)
         h = activation(c) * sigmoid(o)
 
-    The state is an `LSTMStateTuple` (c, h), the output h.
+    The state is an `LSTMStateTuple` (c, h); the output is h.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        activation: function, of j and of c.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        activation: activation function of j and of c.
         name: scope of the variables `kernel`, [depth + num_units, 4 * num_units], and
             `bias`.
-        initializer: of the kernel; see `Cell`.
+        initializer: initializer of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class BasicLSTMCell(Cell):
 
     def __call__(self, x, state):
         c, h = state
-        # Input gate, what it lets in, forget gate, output gate.
+        # Input gate, new input, forget gate, output gate.
         i, j, f, o = tf.split(product(x, h, self.kernel, self.bias), 4, 1)
         kept = c * tf.sigmoid(f + self.forget_bias)
         c = kept + tf.sigmoid(i) * self.activation(j)
@@ -171,20 +171,20 @@ class BasicLSTMCell(Cell):
 
 
 class LSTMCell(BasicLSTMCell):
-    """`tf.nn.rnn_cell.LSTMCell`: peepholes, projection and clipping as options.
+    """`tf.nn.rnn_cell.LSTMCell`: an LSTM with optional peepholes, projection, clipping.
 
-    `keras.layers.LSTMCell` has neither peepholes nor a projection, orders its gates
-    otherwise, and has two kernels.
+    `keras.layers.LSTMCell` has neither peepholes nor a projection, has another order of
+    the gates, and has two kernels.
 
     Args:
         num_units: size of c.
-        use_peepholes: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        initializer: of the kernels and the peepholes; see `Cell`.
-        num_proj: size of h and of the outputs, if it is not `num_units`.
-        proj_clip: the largest magnitude of a projected h, or None.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        activation: function, of the new input and of c.
+        use_peepholes: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None.
+        initializer: initializer of the kernels and the peepholes; see `Cell`.
+        num_proj: size of h and of the outputs if it differs from `num_units`.
+        proj_clip: largest magnitude of the projected h, or None.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        activation: activation function of the new input and of c.
         name: scope of the variables `kernel`, `bias`, `w_f_diag`, `w_i_diag`,
             `w_o_diag` and `projection/kernel`.
     """
@@ -231,7 +231,7 @@ class LSTMCell(BasicLSTMCell):
             f, i = f + self.w_f * c, i + self.w_i * c
         c = self.clipped(tf.sigmoid(f) * c + tf.sigmoid(i) * self.activation(j))
         if self.use_peepholes:
-            o = o + self.w_o * c  # the new one
+            o = o + self.w_o * c  # the new c
         h = tf.sigmoid(o) * self.activation(c)
         if self.num_proj:
             h = tf.matmul(h, self.projection)
@@ -241,19 +241,19 @@ class LSTMCell(BasicLSTMCell):
 
 
 class GRUCell(Cell):
-    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+    """`tf.nn.rnn_cell.GRUCell`: a GRU with the reset gate before the product.
 
-    That is `reset_after=False` of Keras. The state is the output.
+    That is `reset_after=False` in Keras. The output is the state.
 
-    `keras.layers.GRUCell` resets after the product by default.
+    By default `keras.layers.GRUCell` applies the reset gate after the product.
 
     Args:
         num_units: size of the state.
-        activation: function, of the candidate.
-        initializer: of the kernels; see `Cell`.
-        bias_initializer: function of shape and dtype for both biases; None is v1's: the
-            gates' biases begin at one, so that little is reset and updated, the
-            candidate's at zero.
+        activation: activation function of the candidate.
+        initializer: initializer of the kernels; see `Cell`.
+        bias_initializer: function of shape and dtype for both biases. None is v1's
+            default: the gates' biases begin at one, so that the state changes little,
+            the candidate's bias begins at zero.
         name: scope of the variables `gates/kernel`, `gates/bias`, `candidate/kernel`
             and `candidate/bias`.
     """

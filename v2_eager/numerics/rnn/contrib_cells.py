@@ -1,4 +1,4 @@
-"""The cells of `tf.contrib.rnn`, and those that read what CuDNN had trained."""
+"""RNN cells of `tf.contrib.rnn`, and the cells that load CuDNN's weights."""
 
 import tensorflow as tf
 
@@ -16,16 +16,17 @@ from v2_eager.numerics.rnn.cells import (
 
 
 class LSTMBlockCell(LSTMCell):
-    """`tf.contrib.rnn.LSTMBlockCell`, in any float dtype.
+    """`tf.contrib.rnn.LSTMBlockCell`: an LSTM, here in any float dtype.
 
-    Its variables are those of `LSTMCell`. Its gradient did not see the clipping.
+    Its variables have the names of `LSTMCell`'s. Its gradient ignores the clipping of
+    c, as v1's kernel did.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        cell_clip: the largest magnitude of c; None, 0 and less are no limit.
-        use_peephole: whether the gates see c, too.
-        name: what the names of the variables begin with.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        cell_clip: largest magnitude of c; None, 0 and negative numbers mean no limit.
+        use_peephole: whether the gates also read c.
+        name: prefix of the names of the variables.
         initializer: see `Cell`.
     """
 
@@ -47,12 +48,12 @@ class LSTMBlockCell(LSTMCell):
 
 
 class GRUBlockCellV2(GRUCell):
-    """`tf.contrib.rnn.GRUBlockCellV2`, in any float dtype: a `GRUCell` by its names.
+    """`tf.contrib.rnn.GRUBlockCellV2`: the same as `GRUCell`, in any float dtype.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(self, num_units, name="gru_cell", initializer=None):
@@ -60,24 +61,25 @@ class GRUBlockCellV2(GRUCell):
 
 
 class GRUBlockCell(GRUBlockCellV2):
-    """`tf.contrib.rnn.GRUBlockCell`: a `GRUCell` with short names of its variables."""
+    """`tf.contrib.rnn.GRUBlockCell`: `GRUCell` with shorter names of its variables."""
 
     names = "w_ru", "b_ru", "w_c", "b_c"
 
 
 class LayerNormBasicLSTMCell(BasicLSTMCell):
-    """`tf.contrib.rnn.LayerNormBasicLSTMCell`: normalizes every gate, and the new c.
+    """`tf.contrib.rnn.LayerNormBasicLSTMCell`: layer norm on every gate and on c.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the normalized forget gate, and in no checkpoint.
-        activation: of what is let in, and of c.
-        layer_norm: whether it normalizes; if not, it has a bias, drawn like a kernel.
-        norm_gain: initial gamma.
-        norm_shift: initial beta.
-        dropout_keep_prob: share to keep of what is let in: a number, or a tensor.
-        dropout_prob_seed: of the op that drops, below that of `tf.random.set_seed`.
-        name: what the names of the variables begin with.
+        forget_bias: added to the normalized forget gate; not saved in checkpoints.
+        activation: activation function of the new input and of c.
+        layer_norm: whether to normalize; if not, there is a bias, which is initialized
+            as a kernel.
+        norm_gain: initial value of gamma.
+        norm_shift: initial value of beta.
+        dropout_keep_prob: keep probability of the new input: a number, or a tensor.
+        dropout_prob_seed: op seed of the dropout; see `cells.dropped`.
+        name: prefix of the names of the variables.
         initializer: see `Cell`.
     """
 
@@ -140,22 +142,23 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
 
 
 class CoupledInputForgetGateLSTMCell(LayerNormBasicLSTMCell):
-    """`tf.contrib.rnn.CoupledInputForgetGateLSTMCell`: lets in what it forgets.
+    """`tf.contrib.rnn.CoupledInputForgetGateLSTMCell`: input gate = 1 - forget gate.
 
-    Its kernel, of one shard, is "W_0", its bias "B", without a use if it normalizes.
+    Its kernel, of one shard, is called "W_0", its bias "B". With `layer_norm` the bias
+    exists but is not used.
 
     Args:
         num_units: size of c.
-        use_peepholes: whether the gates see c, too.
-        initializer: of the kernels and the peepholes.
-        num_proj: size of h and of the outputs, if it is not `num_units`.
-        proj_clip: the largest magnitude of a projected h, or None.
-        forget_bias: added to the forget gate, and in no checkpoint.
-        activation: of what is let in, and of c.
-        layer_norm: whether it normalizes the gates, what is let in, and the new c.
-        norm_gain: initial gamma.
-        norm_shift: initial beta.
-        name: what the names of the variables begin with.
+        use_peepholes: whether the gates also read c.
+        initializer: initializer of the kernels and the peepholes.
+        num_proj: size of h and of the outputs if it differs from `num_units`.
+        proj_clip: largest magnitude of the projected h, or None.
+        forget_bias: added to the forget gate; not saved in checkpoints.
+        activation: activation function of the new input and of c.
+        layer_norm: whether to normalize the gates, the new input, and the new c.
+        norm_gain: initial value of gamma.
+        norm_shift: initial value of beta.
+        name: prefix of the names of the variables.
     """
 
     def __init__(
@@ -212,13 +215,13 @@ class CoupledInputForgetGateLSTMCell(LayerNormBasicLSTMCell):
 
 
 class NASCell(Cell):
-    """`tf.contrib.rnn.NASCell`, of arXiv:1611.01578.
+    """`tf.contrib.rnn.NASCell`: from neural architecture search, arXiv:1611.01578.
 
     Args:
         num_units: size of c.
-        num_proj: size of h and of the outputs, if it is not `num_units`.
-        use_bias: whether what comes from h gets a bias.
-        name: what the names of the variables begin with.
+        num_proj: size of h and of the outputs if it differs from `num_units`.
+        use_bias: whether to add a bias to the products with h.
+        name: prefix of the names of the variables.
         initializer: see `Cell`.
     """
 
@@ -253,7 +256,7 @@ class NASCell(Cell):
         if self.use_bias:
             kept = tf.nn.bias_add(kept, self.bias)
         read, kept = tf.split(read, 8, 1), tf.split(kept, 8, 1)
-        multiplied = read.pop(3) * kept.pop(3)  # the others are added
+        multiplied = read.pop(3) * kept.pop(3)  # the other pairs are added
         a, b, d, e, f, g, i = [x + h for x, h in zip(read, kept)]
         first = tf.tanh(tf.sigmoid(a) * tf.nn.relu(b))
         second = tf.tanh(tf.sigmoid(d) + tf.nn.relu(multiplied))
@@ -267,16 +270,16 @@ class NASCell(Cell):
 
 
 class UGRNNCell(Cell):
-    """`tf.contrib.rnn.UGRNNCell`, of arXiv:1611.09913: one gate, to keep or to renew.
+    """`tf.contrib.rnn.UGRNNCell`: an RNN with one update gate (arXiv:1611.09913).
 
         h = g h + (1 - g) activation(s), g = sigmoid(gate + forget_bias)
 
     Args:
-        num_units: size of the state, which is the output.
-        initializer: of the kernel; see `Cell`.
-        forget_bias: added to the gate, and in no checkpoint.
-        activation: function.
-        name: what the names of the variables begin with.
+        num_units: size of the state; the output is the state.
+        initializer: initializer of the kernel; see `Cell`.
+        forget_bias: added to the gate; not saved in checkpoints.
+        activation: activation function.
+        name: prefix of the names of the variables.
     """
 
     def __init__(
@@ -303,21 +306,22 @@ class UGRNNCell(Cell):
 
 
 class IntersectionRNNCell(Cell):
-    """`tf.contrib.rnn.IntersectionRNNCell`: gates in time, and in depth.
+    """`tf.contrib.rnn.IntersectionRNNCell`: a gate for the state, one for the output.
 
-    Of arXiv:1611.09913.
+    It is the "+RNN" of arXiv:1611.09913.
 
     Args:
         num_units: size of the state, of the outputs, and of the inputs.
-        num_in_proj: whether inputs of another size are projected to it: None, or
-            `num_units`.
-        initializer: of the kernels.
-        forget_bias: added to both gates, and in no checkpoint.
-        y_activation: of what is handed on in depth.
-        name: what the names of the variables begin with.
+        num_in_proj: None, or `num_units` to project inputs of another size to this
+            size.
+        initializer: initializer of the kernels.
+        forget_bias: added to both gates; not saved in checkpoints.
+        y_activation: activation function of the output.
+        name: prefix of the names of the variables.
 
     Raises:
-        ValueError: when it is built: inputs of another size, and no projection.
+        ValueError: in `build`: the inputs have another size, and there is no
+            projection.
     """
 
     def __init__(
@@ -360,12 +364,12 @@ class IntersectionRNNCell(Cell):
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):
-    """`tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell`: its forget bias is 0.
+    """`tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell`: `LSTMBlockCell`, forget bias 0.
 
     Args:
         num_units: size of c and h.
-        name: what the names of the variables begin with.
-        initializer: of the kernel; see `Cell`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernel; see `Cell`.
     """
 
     def __init__(self, num_units, name="cudnn_compatible_lstm_cell", initializer=None):
@@ -373,14 +377,14 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
 
 
 class CudnnCompatibleGRUCell(GRUCell):
-    """`tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell`, which resets after the product.
+    """`tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell`: reset gate after the product.
 
-    That is `reset_after=True` of Keras.
+    That is `reset_after=True` in Keras.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(self, num_units, name="cudnn_compatible_gru_cell", initializer=None):

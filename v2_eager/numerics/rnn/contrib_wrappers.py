@@ -1,4 +1,4 @@
-"""The wrappers of `tf.contrib.rnn`: attention, highways, layers before and behind."""
+"""Cell wrappers of `tf.contrib.rnn`: attention, highway, projections, embedding."""
 
 import tensorflow as tf
 
@@ -6,17 +6,17 @@ from v2_eager.numerics.rnn.cells import Cell, affine, product
 
 
 class Wrapper(Cell):
-    """A cell around a cell, with variables of its own.
+    """The base class of cells that wrap a cell and have variables of their own.
 
-    v1 named the variables of the inner cell below those of its wrapper, but for
-    `HighwayWrapper`: name it so.
+    In v1 the inner cell's variables were in the scope of its wrapper, except with
+    `HighwayWrapper`: choose the inner cell's name accordingly.
 
-    It is no `keras.layers.Wrapper`, which is a layer around a layer.
+    It is not a `keras.layers.Wrapper`, which wraps a layer.
 
     Args:
         cell: the inner cell.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(self, cell, name, initializer=None):
@@ -27,7 +27,7 @@ class Wrapper(Cell):
         self.cell.begin(self.inner_depth(depth), dtype)
 
     def inner_depth(self, depth):
-        """How deep is what the inner cell reads."""
+        """Returns the depth of the inner cell's inputs."""
         return depth
 
     def zero_state(self, batch, dtype):
@@ -35,22 +35,22 @@ class Wrapper(Cell):
 
 
 class AttentionCellWrapper(Wrapper):
-    """`tf.contrib.rnn.AttentionCellWrapper`: attends to its last outputs.
+    """`tf.contrib.rnn.AttentionCellWrapper`: a cell that attends to its last outputs.
 
-    Its state is (that of the cell, what was attended to, the outputs in the window,
-    [batch, attn_length * attn_size], zeros at first).
+    Its state is (the cell's state, the last result of the attention, the outputs in the
+    window, [batch, attn_length * attn_size], at first zeros).
 
     Args:
         cell: the cell.
-        attn_length: how many outputs the window has.
-        attn_size: of the outputs, if it is not that of the cell.
-        attn_vec_size: of the layer that scores, if it is not `attn_size`.
-        input_size: of what the cell reads, if it is not that of the inputs.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        attn_length: number of outputs in the window.
+        attn_size: size of the outputs if it differs from the cell's output size.
+        attn_vec_size: size of the attention layer if it differs from `attn_size`.
+        input_size: size of the cell's inputs if it differs from that of the inputs.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
 
     Raises:
-        ValueError: a window without outputs.
+        ValueError: `attn_length` is not positive.
     """
 
     def __init__(
@@ -106,26 +106,28 @@ class AttentionCellWrapper(Wrapper):
         return output, (state, attended, window)
 
     def attend(self, query, window):
-        """The mean of the window's outputs by how they score for a [batch, …] query."""
+        """Averages the window's outputs, weighted by their scores for a query."""
         outputs = tf.reshape(window, [-1, self.length, self.output_size])
         query = affine(query, *self.query)
-        hidden = tf.matmul(outputs, self.score[0])  # v1 wrote a convolution
+        hidden = tf.matmul(outputs, self.score[0])  # v1 used a convolution
         hidden = tf.tanh(hidden + query[:, tf.newaxis])
         scores = tf.nn.softmax(tf.reduce_sum(self.weights * hidden, 2))
         return tf.reduce_sum(scores[:, :, tf.newaxis] * outputs, 1)
 
 
 class HighwayWrapper(Wrapper):
-    """`tf.contrib.rnn.HighwayWrapper`: a gate between the inputs and the outputs.
+    """`tf.contrib.rnn.HighwayWrapper`: mixes a cell's inputs and outputs with a gate.
 
-    Its variables stood beside those of the cell: `rnn/carry_w` and `rnn/gru_cell/…`.
+    In v1 its variables were in the same scope as the cell: `rnn/carry_w` and
+    `rnn/gru_cell/…`.
 
     Args:
-        cell: the cell, whose outputs are as deep as its inputs.
-        couple_carry_transform_gates: whether what is not carried is transformed.
-        carry_bias_init: initial bias of the gate; of the other one it is the negative.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        cell: the cell; its outputs have the size of its inputs.
+        couple_carry_transform_gates: whether the transform gate is 1 - carry gate.
+        carry_bias_init: initial bias of the carry gate; the transform gate's initial
+            bias is the negative of it.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -162,14 +164,14 @@ class HighwayWrapper(Wrapper):
 
 
 class InputProjectionWrapper(Wrapper):
-    """`tf.contrib.rnn.InputProjectionWrapper`: a layer before the cell.
+    """`tf.contrib.rnn.InputProjectionWrapper`: a dense layer before the cell.
 
     Args:
         cell: the cell.
-        num_proj: units of the layer.
-        activation: of the layer, or None.
-        name: what the names of the variables begin with.
-        initializer: of the kernel; see `Cell`.
+        num_proj: number of units of the layer.
+        activation: activation function of the layer, or None.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -197,17 +199,17 @@ class InputProjectionWrapper(Wrapper):
 
 
 class OutputProjectionWrapper(Wrapper):
-    """`tf.contrib.rnn.OutputProjectionWrapper`: a layer behind the cell.
+    """`tf.contrib.rnn.OutputProjectionWrapper`: a dense layer after the cell.
 
     Args:
         cell: the cell.
-        output_size: units of the layer.
-        activation: of the layer, or None.
-        name: what the names of the variables begin with.
-        initializer: of the kernel; see `Cell`.
+        output_size: number of units of the layer.
+        activation: activation function of the layer, or None.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernel; see `Cell`.
 
     Raises:
-        ValueError: no units.
+        ValueError: `output_size` is less than 1.
     """
 
     def __init__(
@@ -235,19 +237,20 @@ class OutputProjectionWrapper(Wrapper):
 
 
 class EmbeddingWrapper(Wrapper):
-    """`tf.contrib.rnn.EmbeddingWrapper`: a cell that reads numbers of words.
+    """`tf.contrib.rnn.EmbeddingWrapper`: embeds the word ids that a cell reads.
 
-    Its loop gets [batch, time, 1] ints and the dtype of the vectors.
+    Pass [batch, time, 1] ints and the dtype of the vectors to the loop.
 
     Args:
         cell: the cell.
-        embedding_classes: how many words there are.
-        embedding_size: of their vectors.
-        initializer: of the vectors; None for v1's default, uniform of variance 1.
-        name: what the names of the variables begin with.
+        embedding_classes: vocabulary size.
+        embedding_size: size of the embedding vectors.
+        initializer: initializer of the vectors; None for v1's default, uniform of
+            variance 1.
+        name: prefix of the names of the variables.
 
     Raises:
-        ValueError: no words, or vectors of no size.
+        ValueError: the vocabulary size or the size of the vectors is less than 1.
     """
 
     def __init__(
@@ -278,10 +281,10 @@ class EmbeddingWrapper(Wrapper):
 
 
 def uniform(shape, dtype):
-    """Draws from (-√3, √3), of which the variance is 1.
+    """Draws uniformly from (-√3, √3), which has variance 1.
 
     Args:
         shape: list of ints.
-        dtype: a float dtype.
+        dtype: float dtype.
     """
     return tf.random.uniform(shape, -(3**0.5), 3**0.5, dtype)

@@ -1,4 +1,4 @@
-"""The fused cells of `tf.contrib.rnn`: a whole run, time first."""
+"""Fused RNNs of `tf.contrib.rnn`: one call reads whole time-major sequences."""
 
 import tensorflow as tf
 
@@ -8,17 +8,18 @@ from v2_eager.numerics.rnn.loops import of_rank_3, prepare, reverse, take_steps,
 
 
 class LSTMBlockFusedCell(tf.Module):
-    """`tf.contrib.rnn.LSTMBlockFusedCell`, in any float dtype: an LSTM and its loop.
+    """`tf.contrib.rnn.LSTMBlockFusedCell`: an LSTM with its loop, in any float dtype.
 
-    It reads on past the ends, and multiplies what it found there by zero: NaN stays.
+    Past the end of a sequence it continues to read, and multiplies the outputs by zero:
+    a NaN there remains NaN.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        cell_clip: the largest magnitude of c; None, 0 and less are no limit.
-        use_peephole: whether the gates see c, too.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        cell_clip: largest magnitude of c; None, 0 and negative numbers mean no limit.
+        use_peephole: whether the gates also read c.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -36,19 +37,19 @@ class LSTMBlockFusedCell(tf.Module):
         )
 
     def __call__(self, x, lengths=None, state=None):
-        """Reads sequences.
+        """Runs the LSTM over sequences.
 
         Args:
             x: [time, batch, depth] float tensor.
-            lengths: [batch] int tensor, or None where all sequences fill the time.
-            state: where to begin, a pair of [batch, num_units], or None for zeros.
+            lengths: [batch] int tensor, or None if all sequences have full length.
+            state: initial state, a pair of [batch, num_units], or None for zeros.
 
         Returns:
-            (outputs [time, batch, num_units], times zero past the end; (c, h) of the
-            end).
+            (outputs [time, batch, num_units], multiplied by zero past each sequence's
+            end; (c, h) at each sequence's end).
 
         Raises:
-            As `unroll`.
+            The errors of `unroll`.
         """
         if lengths is None:
             return unroll(self.cell, x, state=state, time_major=True)
@@ -61,7 +62,7 @@ class LSTMBlockFusedCell(tf.Module):
 
         size, longest = 2 * self.cell.num_units, tf.reduce_max(lengths)
         states, _ = take_steps(step, x, state, size, x.dtype, tf.maximum(1, longest))
-        states = tf.where(longest > 0, states, tf.zeros_like(states))  # none was taken
+        states = tf.where(longest > 0, states, tf.zeros_like(states))  # else no step
         c, h = tf.split(states, 2, 2)
         mask = tf.transpose(tf.sequence_mask(lengths, tf.shape(x)[0], x.dtype))
         h = h * mask[:, :, tf.newaxis]
@@ -71,10 +72,10 @@ class LSTMBlockFusedCell(tf.Module):
 
 
 class TimeReversedFusedRNN(tf.Module):
-    """`tf.contrib.rnn.TimeReversedFusedRNN`: reads every sequence from its own end.
+    """`tf.contrib.rnn.TimeReversedFusedRNN`: reads each sequence from end to beginning.
 
     Args:
-        cell: a fused cell, which is called as that of `LSTMBlockFusedCell`.
+        cell: a fused cell, with the same call arguments as `LSTMBlockFusedCell`.
     """
 
     def __init__(self, cell):
@@ -82,6 +83,6 @@ class TimeReversedFusedRNN(tf.Module):
         self.cell = cell
 
     def __call__(self, x, lengths=None, state=None):
-        """As the fused cell, whose outputs stand where their inputs stood."""
+        """Runs the fused cell backwards; each output has the place of its input."""
         outputs, state = self.cell(reverse(x, lengths, 0), lengths, state)
         return reverse(outputs, lengths, 0), state

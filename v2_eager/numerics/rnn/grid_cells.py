@@ -1,4 +1,4 @@
-"""Cells of `tf.contrib.rnn` that read the bands of a spectrum one after the other."""
+"""`TimeFreqLSTMCell` and `GridLSTMCell` of `tf.contrib.rnn`: LSTMs over bands."""
 
 import collections
 
@@ -10,33 +10,34 @@ GridHalf = collections.namedtuple("GridHalf", ["kernel", "bias", "peepholes"])
 
 
 def banded(x, size, skip):
-    """The bands of a spectrum: [batch, depth] → list of [batch, size].
+    """Cuts a spectrum [batch, depth] into bands, a list of [batch, size].
 
     Args:
         x: [batch, depth] tensor of known depth.
         size: size of a band.
-        skip: how far the next band is.
+        skip: distance from one band's beginning to the next.
     """
     starts = range(0, x.shape[1] - size + 1, skip)
     return [x[:, start : start + size] for start in starts]
 
 
 class TimeFreqLSTMCell(LSTMCell):
-    """`tf.contrib.rnn.TimeFreqLSTMCell`: one LSTM for all bands, by turns.
+    """`tf.contrib.rnn.TimeFreqLSTMCell`: one LSTM reads the frequency bands in turn.
 
-    Of Sainath and Li, 2016. A band sees its own state, and the output of the band below
-    at the same time. The state is [batch, 2 * num_units * bands], c and h of each band;
-    v1's `zero_state` had one band, so that `dynamic_rnn` could not run several.
+    Sainath and Li, 2016. A band reads its own state, and the output of the previous
+    band at the same time. The state is [batch, 2 * num_units * bands], c and h of each
+    band. v1's `zero_state` was for one band, so that `dynamic_rnn` could not run
+    several bands.
 
     Args:
         num_units: size of c and h of a band.
-        use_peepholes: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        feature_size: how many numbers a band has.
-        frequency_skip: how far the next band is.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        use_peepholes: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        feature_size: size of a band.
+        frequency_skip: distance from one band's beginning to the next.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -88,30 +89,31 @@ class TimeFreqLSTMCell(LSTMCell):
 
 
 class GridLSTMCell(Cell):
-    """`tf.contrib.rnn.GridLSTMCell`: an LSTM over time, and one over the bands.
+    """`tf.contrib.rnn.GridLSTMCell`: one LSTM over time and one over frequency bands.
 
-    Of arXiv:1507.01526. Each band has an h of both, its outputs; the state has c and h
-    of the one over time, of each band. The one over the bands begins anew at each time.
+    arXiv:1507.01526. The outputs of a band are the h of both LSTMs. The state contains
+    c and h of the time LSTM for each band. The frequency LSTM begins at zero again at
+    each time step.
 
     Args:
         num_units: size of c and h.
-        use_peepholes: whether the gates see both c, too.
-        share_time_frequency_weights: whether both have the same weights.
-        cell_clip: the largest magnitude of c, or None.
-        forget_bias: added to the bias of the forget gates, and in no checkpoint.
-        feature_size: how many numbers a band has.
-        frequency_skip: how far the next band is.
-        num_frequency_blocks: list of how many bands each block has.
-        start_freqindex_list: where the blocks begin, each with weights of its own, or
-            None for one block.
-        end_freqindex_list: where they end.
-        couple_input_forget_gates: whether a forget gate is 1 less the input gate.
-        name: what the names of the variables begin with.
-        initializer: of the kernels; see `Cell`.
+        use_peepholes: whether the gates also read the c of both LSTMs.
+        share_time_frequency_weights: whether both LSTMs have the same weights.
+        cell_clip: largest magnitude of c, or None.
+        forget_bias: added to the bias of the forget gates; not saved in checkpoints.
+        feature_size: size of a band.
+        frequency_skip: distance from one band's beginning to the next.
+        num_frequency_blocks: list of the number of bands of each block.
+        start_freqindex_list: list of the blocks' first indices, or None for one block;
+            each block has its own weights.
+        end_freqindex_list: list of the blocks' ends.
+        couple_input_forget_gates: whether a forget gate is 1 - input gate.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels; see `Cell`.
 
     Raises:
-        ValueError: no `num_frequency_blocks`, or when it is built other numbers than
-            the sizes give.
+        ValueError: `num_frequency_blocks` is missing, or in `build` it does not match
+            the sizes.
     """
 
     def __init__(
@@ -159,7 +161,7 @@ class GridLSTMCell(Cell):
         self.kernel = self.blocks[0][0].kernel
 
     def half(self, axis, block, dtype):
-        """The weights of the LSTM over one axis, "f" or "t"."""
+        """Makes the weights of the LSTM over one axis, "f" (bands) or "t" (time)."""
         n, gates, peepholes = self.num_units, "ijo" if self.coupled else "ijfo", {}
         shape = [self.feature_size + 2 * n, len(gates) * n]
         kernel = self.variable(f"W_{axis}_{block}_0", shape, dtype)
@@ -181,7 +183,7 @@ class GridLSTMCell(Cell):
         return dict(zip(names, parts))
 
     def opened(self, half, gates, gate, both):
-        """How far a gate is open, which may see both c, of the bands and of time."""
+        """Computes a gate's opening; with peepholes it reads the c of both LSTMs."""
         x = gates[gate]
         if gate == "f":
             x = x + self.forget_bias

@@ -1,25 +1,29 @@
-"""The loops that run cells: in TensorFlow, in Python, and both ways at once."""
+"""Loops that run cells, as `dynamic_rnn`, `static_rnn` and the bidirectional RNNs."""
 
 import tensorflow as tf
 
 
 def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
-    """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
+    """Runs a cell over sequences in one loop, as `tf.nn.dynamic_rnn` did.
+
+    After the end of a sequence its outputs are zero, and its state does not change.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, time, depth] tensor.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        state: where to begin, or None for zeros.
-        time_major: whether time comes before the batch, in x and in the outputs.
-        dtype: of the outputs and of the state, if it is not that of x.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        state: initial state, or None for zeros.
+        time_major: whether time is the first axis of x and of the outputs.
+        dtype: dtype of the outputs and of the state if it differs from that of x.
 
     Returns:
-        (outputs [batch, time, output_size], zero past the end; state of the end).
+        (outputs [batch, time, output_size], zero past each sequence's end; the state at
+        each sequence's end).
 
     Raises:
-        ValueError: not three dimensions, an unknown depth, lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: x does not have three dimensions, its depth is unknown, or the
+            lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     x = of_rank_3(x)
     if not time_major:
@@ -27,7 +31,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
     dtype = dtype or x.dtype
     state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
     end = None
-    if lengths is not None:  # nothing is computed past the longest
+    if lengths is not None:  # the loop stops at the end of the longest sequence
         end = tf.maximum(1, tf.reduce_max(lengths))
 
     def step(x, state, t):
@@ -38,15 +42,15 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
 
 
 def take_steps(step, x, state, size, dtype, end=None):
-    """The loop itself.
+    """Runs a step function over the time steps of x in one `tf.while_loop`.
 
     Args:
-        step: function of ([batch, depth], state, time) for ([batch, size], new state).
+        step: function from ([batch, depth], state, time) to ([batch, size], new state).
         x: [time, batch, depth] tensor.
-        state: where to begin.
-        size: of the outputs.
-        dtype: of the outputs.
-        end: how many steps to take, at most the time, or None for all.
+        state: initial state.
+        size: size of the outputs.
+        dtype: dtype of the outputs.
+        end: number of steps to take, or None for all.
 
     Returns:
         ([time, batch, size] outputs, zero past `end`; the last state).
@@ -64,26 +68,26 @@ def take_steps(step, x, state, size, dtype, end=None):
         lambda t, *_: t < end,
         body,
         (tf.constant(0), state, outputs),
-        parallel_iterations=1,  # else a cell that draws may do so in any order
+        parallel_iterations=1,  # else a cell with random ops may draw in any order
         maximum_iterations=x.shape[0],
     )
     return outputs.stack(), state
 
 
 def unroll_in_python(cell, x, lengths=None, state=None):
-    """What `tf.nn.static_rnn` did: as `unroll`, but a list of outputs, and no loop.
+    """Runs a cell step by step without a graph loop, as `tf.nn.static_rnn` did.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, time, depth] tensor of known time.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        state: where to begin, or None for zeros.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        state: initial state, or None for zeros.
 
     Returns:
-        (list of outputs, each [batch, output_size]; state of the end).
+        (list of outputs, each [batch, output_size]; the state at each sequence's end).
 
     Raises:
-        ValueError: as of `unroll`, or an unknown time.
+        ValueError: see `unroll`; also if the number of time steps is unknown.
     """
     x = of_rank_3(x)
     inputs = tf.unstack(x, axis=1)
@@ -96,20 +100,20 @@ def unroll_in_python(cell, x, lengths=None, state=None):
 
 
 def unroll_both_ways(forward, backward, x, lengths=None, states=(None, None)):
-    """What `tf.nn.bidirectional_dynamic_rnn` did.
+    """Runs a forward and a backward cell, as `tf.nn.bidirectional_dynamic_rnn` did.
 
     Args:
-        forward: the cell that reads from the beginning.
-        backward: the cell that reads every sequence from its own end.
+        forward: the cell that reads each sequence from its beginning.
+        backward: the cell that reads each sequence from its end.
         x: [batch, time, depth] float tensor.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        states: where the two begin, or None for zeros.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        states: pair of the initial states, or of None for zeros.
 
     Returns:
-        ((outputs of both), (last states of both)).
+        ((forward outputs, backward outputs), (forward state, backward state)).
 
     Raises:
-        As `unroll`.
+        The errors of `unroll`.
     """
     x = of_rank_3(x)
     outputs, state = unroll(forward, x, lengths, states[0])
@@ -119,15 +123,15 @@ def unroll_both_ways(forward, backward, x, lengths=None, states=(None, None)):
 
 
 def reverse(x, lengths, time_axis=1):
-    """Reverses what has been read, and not the zeros behind it.
+    """Reverses each sequence up to its length; the padding remains at the end.
 
     Args:
-        x: [batch, time, …] tensor, or [time, batch, …].
-        lengths: [batch] int tensor, or None to reverse all.
+        x: [batch, time, …] or [time, batch, …] tensor.
+        lengths: [batch] int tensor, or None to reverse everything.
         time_axis: 1 or 0.
 
     Returns:
-        Tensor like x.
+        Tensor of the shape and dtype of x.
     """
     if lengths is None:
         return tf.reverse(x, [time_axis])
@@ -135,17 +139,18 @@ def reverse(x, lengths, time_axis=1):
 
 
 def unroll_both_ways_in_python(forward, backward, x, lengths=None, states=(None, None)):
-    """What `tf.nn.static_bidirectional_rnn` did: as `unroll_both_ways`, without a loop.
+    """Runs both cells without a graph loop, as `tf.nn.static_bidirectional_rnn` did.
 
     Args:
-        forward: the cell that reads from the beginning.
-        backward: the cell that reads every sequence from its own end.
+        forward: the cell that reads each sequence from its beginning.
+        backward: the cell that reads each sequence from its end.
         x: [batch, time, depth] float tensor of known time.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        states: where the two begin, or None for zeros.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        states: pair of the initial states, or of None for zeros.
 
     Returns:
-        (list of outputs, each [batch, the sizes of both]; last state of each way).
+        (list of outputs, each [batch, forward size + backward size]; forward state;
+        backward state).
     """
     x = of_rank_3(x)
     outputs, state = unroll_in_python(forward, x, lengths, states[0])
@@ -157,22 +162,24 @@ def unroll_both_ways_in_python(forward, backward, x, lengths=None, states=(None,
 
 
 def unroll_stack_both_ways(forward, backward, x, lengths=None, states=None):
-    """What `tf.contrib.rnn.stack_bidirectional_dynamic_rnn` did.
+    """Runs bidirectional layers, as `tf.contrib.rnn.stack_bidirectional_dynamic_rnn`.
 
     Args:
         forward: list of cells, one for each layer.
-        backward: list of as many cells.
+        backward: list of the same number of cells.
         x: [batch, time, depth] float tensor.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        states: where the layers begin: list of pairs, or None for zeros.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        states: initial states of the layers: list of pairs, or None for zeros.
 
     Returns:
-        (outputs of the last layer, [batch, time, the sizes of both]; tuple of the last
-        states of the layers forward; the same backward). A layer reads both ways of
-        the one below. Name the cells `…/cell_1/bidirectional_rnn/fw/…`, as v1 did.
+        (outputs of the last layer, [batch, time, forward size + backward size]; tuple
+        of the layers' last forward states; tuple of the last backward states). A layer
+        reads both outputs of the layer below. Name the cells
+        `…/cell_1/bidirectional_rnn/fw/…`, as v1 did.
 
     Raises:
-        ValueError: no cells, or not as many; as `unroll`.
+        ValueError: there are no cells, or the lists differ in length; see also
+            `unroll`.
     """
     if not forward or len(forward) != len(backward):
         raise ValueError("Forward and Backward cells must have the same depth.")
@@ -185,13 +192,13 @@ def unroll_stack_both_ways(forward, backward, x, lengths=None, states=None):
 
 
 def of_rank_3(x):
-    """x as a tensor, which must have three dimensions.
+    """Converts x to a tensor; raises if it does not have three dimensions.
 
     Args:
-        x: tensor, or what can be made one.
+        x: tensor, or a value that can be converted to one.
 
     Raises:
-        ValueError: another rank.
+        ValueError: x does not have rank 3.
     """
     x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
@@ -200,22 +207,22 @@ def of_rank_3(x):
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
-    """Makes the variables and what a loop begins with; complains as v1 did.
+    """Makes a cell's variables and initial state; raises v1's errors.
 
     Args:
-        cell: see the module.
-        x: tensor of three dimensions, the last of known size.
+        cell: an RNN cell, see the package `rnn`.
+        x: tensor of three dimensions; the size of the last is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: of the state, if it is not that of x.
+        dtype: dtype of the state if it differs from that of x.
 
     Returns:
-        (state in the structure of the cell, lengths as int32 or None).
+        (state in the cell's structure, lengths as int32 or None).
 
     Raises:
-        ValueError: an unknown depth, or lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: the depth is unknown, or the lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
@@ -238,10 +245,10 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
 
 def advance(cell, x, state, t, lengths):
-    """A step of the sequences that go on; the others output zeros and keep their state.
+    """Takes a step; sequences that have ended output zeros and keep their state.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, depth] tensor, the inputs of the step.
         state: state of the cell.
         t: number of the step, an int or an int tensor.

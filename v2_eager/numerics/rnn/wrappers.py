@@ -1,4 +1,4 @@
-"""Cells made of cells: `MultiRNNCell`, `ResidualWrapper`, `DropoutWrapper`."""
+"""Cells that wrap cells: `MultiRNNCell`, `ResidualWrapper`, `DropoutWrapper`."""
 
 import hashlib
 
@@ -8,15 +8,16 @@ from v2_eager.numerics.rnn.cells import LSTMStateTuple, dropped
 
 
 class MultiRNNCell(tf.Module):
-    """`tf.nn.rnn_cell.MultiRNNCell`: cells on top of each other, a tuple of states.
+    """`tf.nn.rnn_cell.MultiRNNCell`: stacked cells; the state is a tuple of states.
 
-    v1 named the variables of the second `…/multi_rnn_cell/cell_1/…`: name the cells so.
+    In v1 the second cell's variables were called `…/multi_rnn_cell/cell_1/…`: give the
+    cells such names.
 
     Args:
-        cells: list of cells, the first of which reads the inputs.
+        cells: list of cells; the first cell reads the inputs.
 
     Raises:
-        ValueError: no cells.
+        ValueError: the list is empty.
     """
 
     def __init__(self, cells):
@@ -47,11 +48,11 @@ class MultiRNNCell(tf.Module):
 
 
 class ResidualWrapper(tf.Module):
-    """`tf.nn.rnn_cell.ResidualWrapper`: a cell that adds what it reads to its outputs.
+    """`tf.nn.rnn_cell.ResidualWrapper`: adds a cell's inputs to its outputs.
 
     Args:
-        cell: the cell, whose outputs are as deep as its inputs.
-        residual_fn: function of (inputs, outputs) to do instead of adding, or None.
+        cell: the cell; its outputs have the size of its inputs.
+        residual_fn: function of (inputs, outputs) to use instead of the sum, or None.
     """
 
     def __init__(self, cell, residual_fn=None):
@@ -67,21 +68,24 @@ class ResidualWrapper(tf.Module):
 
 
 class DropoutWrapper(tf.Module):
-    """`tf.nn.rnn_cell.DropoutWrapper`: a cell that drops. c of an LSTM is not dropped.
+    """`tf.nn.rnn_cell.DropoutWrapper`: dropout on inputs, outputs and state (not on c).
+
+    The c of an LSTM is not dropped.
 
     Args:
         cell: the cell.
-        input_keep_prob, output_keep_prob, state_keep_prob: the shares to keep: numbers,
-            or tensors or variables of the dtype of the states, which drop at 1, too.
-            One that a function gets: make the wrapper in it, its cell before.
-        variational_recurrent: whether a run drops the same units at all times and of
-            all sequences.
-        input_size, dtype: of v1, and not read: the run knows them.
-        seed: from which the op of every place gets its own, below the seed of
-            `tf.random.set_seed`.
+        input_keep_prob, output_keep_prob, state_keep_prob: keep probabilities: numbers,
+            or tensors or variables of the states' dtype, with which the dropout op runs
+            also for 1. If a keep probability is an argument of your function, make the
+            wrapper in the function, and its cell before.
+        variational_recurrent: whether to drop the same units at all time steps and in
+            all sequences of a run.
+        input_size, dtype: arguments of v1, not used: the run knows them.
+        seed: seed from which each dropout op gets its own op seed, used together with
+            the global seed of `tf.random.set_seed`.
 
     Raises:
-        ValueError: a share outside of [0, 1].
+        ValueError: a keep probability is outside of [0, 1].
     """
 
     def __init__(
@@ -112,11 +116,11 @@ class DropoutWrapper(tf.Module):
                     f"Parameter {place}_keep_prob must be between 0 and 1: {share}"
                 )
             keep[place] = float(known)
-        self.share = keep.get  # of a dict, variables would be in checkpoints
+        self.share = keep.get  # a dict attribute would put variables in checkpoints
         self.seed, self.variational, self.noise = seed, variational_recurrent, {}
 
     def begin(self, depth, dtype):
-        """Draws for a whole run; of all that is not variational, every step draws."""
+        """Draws the masks of a run if `variational_recurrent`; else each step draws."""
         self.cell.begin(depth, dtype)
         if not self.variational:
             return
@@ -129,7 +133,7 @@ class DropoutWrapper(tf.Module):
         }
 
     def seed_of(self, place):
-        """The seed of the op that drops there, such as "state_1"."""
+        """Returns the op seed of the dropout at a place such as "state_1"."""
         if self.seed is None:
             return None
         digest = hashlib.md5(f"{self.seed}{place}".encode()).hexdigest()
@@ -156,10 +160,10 @@ class DropoutWrapper(tf.Module):
 
 
 def droppable(state):
-    """Which of the tensors of a state are dropped: all but the c of LSTMs.
+    """Returns which tensors of a state get dropout: all but the c of LSTMs.
 
     Args:
-        state: tensor, `LSTMStateTuple`, or nested tuple of these.
+        state: tensor, `LSTMStateTuple`, or nested tuple of them.
 
     Returns:
         List of bools, in the order of `tf.nest.flatten`.
