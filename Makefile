@@ -60,9 +60,9 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
-test-slow: $(READY) ## all sizes, halves, default settings; SINCE=HEAD~3: of what differs since
+test-slow: $(READY) ## all sizes, float16, default settings; SINCE=HEAD~3: only what changed since
 	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' status=0; \
-	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
+	  [ -n "$$proofs$$tools" ] || { echo 'no slow test is needed'; exit 0; }; \
 	  $(BIN)/python -m pytest -q $(SPREAD) --no-loadscope-reorder -m '$(SLOW)' \
 	    $$tools $$proofs || status=1; \
 	  [ -z "$$proofs" ] || TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) \
@@ -78,47 +78,47 @@ test-page: $(VENV)/with-browser ## the site in a browser: needs Chromium; EVERY=
 test-install test-wheel: export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 test-install test-wheel: export PIP_BUILD_CONSTRAINT = $(CURDIR)/constraints.txt
 
-test-install: $(VENV)/with-packaging ## what users install: a wheel in fresh environments, the hook
+test-install: $(VENV)/with-packaging ## install the wheel in new environments, as users do; the pre-commit hook
 	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py $(ONLY)
 
-test-wheel: $(VENV)/with-packaging ## of test-install what installs no TensorFlow
+test-wheel: $(VENV)/with-packaging ## the part of test-install that needs no TensorFlow
 	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py \
 	  -k 'WithoutTensorflow or WithDocs or Coverage or Build'
 
 test-versions: $(VENV)/with-versions ## make test on Python 3.10 to 3.13 and TensorFlow 2.16 to 2.21
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(BIN)/nox $(NOX)
 
-test-all: ## every target that tests or compares, on this Python; goes on after a failure
+test-all: ## all tests and comparisons, on this Python; does not stop at a failure
 	@$(MAKE) -k --no-print-directory -j1 EVERY=1 SINCE= lint test test-slow \
 	  test-distributed test-page test-install && \
 	  $(MAKE) --no-print-directory check-upkeep SINCE=none
 
-upkeep: $(READY) ## after any change: make anew what is made of what changed (SINCE=REV)
+upkeep: $(READY) ## after any change: update the generated files that it affects (SINCE=REV)
 	@$(BIN)/python -m upkeep all --since $(or $(SINCE),landed)
 
-check-upkeep: $(READY) ## the same, compared; SINCE=none: all that is made
+check-upkeep: $(READY) ## compare the generated files, write nothing; SINCE=none: all of them
 	@$(BIN)/python -m upkeep all --check --since $(or $(SINCE),landed)
 
-mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
+mutate: $(READY) ## break every right page in every small way (takes hours; can be resumed)
 	$(BIN)/tf1to2 mutate parity_tests --results parity_tests/mutations.json
 
-bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3.7)
+bench: $(READY) ## time both sides, then update BENCHMARKS.md (needs Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
 	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
 	$(BIN)/python -m upkeep pictures docs
 
-site: $(READY) ## the guide and all pairs as a site that needs no server, in site/
+site: $(READY) ## build the site, with the guide and all pairs, in site/; it needs no server
 	$(BIN)/tf1to2 page
 
 page: site
 
-lint: $(READY) ## style: ruff check, ruff format, words that make a reader stop
+lint: $(READY) ## check the style: ruff check, ruff format, words of the prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m upkeep.words
+	$(BIN)/python -m upkeep.prose
 
-constraints: ## the versions that make and CI install, from the ranges of pyproject.toml
+constraints: ## update constraints.txt from the ranges of pyproject.toml
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} python3.13 .ci/constraints.py \
 	  python3.10 python3.11 python3.12 python3.13
 

@@ -1,14 +1,14 @@
-"""The same tests on every TensorFlow that is supported, and the scanner without one.
+"""Runs the tests on every supported TensorFlow, and the scanner without TensorFlow.
 
-    make test-versions                            all of it, one after the other
+    make test-versions                            all sessions, one after the other
     nox -s "tests(python='3.10', tensorflow='2.16')"            one pair
     nox -s newest                                 the newest that pyproject.toml allows
     nox -s scanner                                the scanner, on Pythons and parsers
-    nox -l                                        what there is
+    nox -l                                        list the sessions
 
 A pair has an environment of its own, made by pip from the extras, without
-constraints.txt: what they allow is what is tried. Python 3.10 to 3.13 are looked for on
-the path; one that is missing is an error.
+constraints.txt, to test the versions that the extras allow. Python 3.10 to 3.13 must be
+on the path; a missing one is an error.
 """
 
 import nox
@@ -17,7 +17,7 @@ nox.options.default_venv_backend = "venv"
 nox.options.error_on_missing_interpreters = True
 nox.options.reuse_existing_virtualenvs = True
 
-# Python, TensorFlow: from the oldest to the newest, every one of both.
+# (Python, TensorFlow), from the oldest to the newest: each version is in a pair.
 PAIRS = [
     ("3.10", "2.16"),
     ("3.11", "2.17"),
@@ -27,7 +27,7 @@ PAIRS = [
     ("3.13", "2.21"),
     ("3.10", "2.21"),
 ]
-# What pyproject.toml allows: the oldest of each, and what pip takes of itself.
+# The oldest versions that pyproject.toml allows, and pip's own choice.
 PARSERS = {
     "oldest": ["tree-sitter==0.25.0", "tree-sitter-python==0.23.0", "Pygments==2.15.0"],
     "newest": [],
@@ -43,14 +43,14 @@ def tests(session, tensorflow):
 
 
 def make_test(session):
-    """Runs `make test` in the environment of a session, as it is installed."""
+    """Runs `make test` in the environment of a session, without changing it."""
     command = "make", "test", "READY=", f"BIN={session.bin}", *session.posargs
     session.run(*command, external=True)
 
 
 @nox.session(python="3.11")
 def newest(session):
-    """`make test` on the newest of everything that pyproject.toml allows."""
+    """`make test` on the newest versions that pyproject.toml allows."""
     upgrade = "--upgrade", "--upgrade-strategy", "eager"
     session.install(*upgrade, "-e", ".[test,lint]")
     make_test(session)
@@ -60,13 +60,13 @@ def newest(session):
 @nox.parametrize("parsers", list(PARSERS))
 @nox.parametrize("python", ["3.10", "3.13"])
 def scanner(session, parsers):
-    """All that works without TensorFlow."""
+    """The tests of the tools that work without TensorFlow."""
     needed = ["pytest", "parameterized", "jsonschema", "hypothesis", "pytest-xdist"]
     session.install("-e", ".", *needed, *PARSERS[parsers])
     files = "causes explain fix links output scan scan_guards scan_names scan_odd view"
     session.run(
         *("python", "-m", "pytest", "-q", "-m", "not slow"),
-        # What these three prove, they ask TensorFlow.
+        # These three need TensorFlow.
         *("-k", "not verify and not ClaimTest and not CallsTest"),
         *(f"tf1to2/tests/test_{name}.py" for name in files.split()),
         *session.posargs,

@@ -1,7 +1,7 @@
-"""The texts that the commands read stand at the top; a wheel has them in the package.
+"""Copies the documents that the commands read into the wheel's package.
 
 The metadata is in pyproject.toml, the lists of packages and data are in setup.cfg. An
-editable install reads the texts where they stand.
+editable install reads the documents in the checkout.
 """
 
 import glob
@@ -19,18 +19,18 @@ DOCUMENTS = (
 
 
 def documents():
-    """Paths of the texts, relative to this file, from which a build is run."""
+    """Paths of the documents, relative to the folder of this file."""
     found = (glob.glob(pattern, recursive=True) for pattern in DOCUMENTS)
     return sorted(path for paths in found for path in paths if os.path.isfile(path))
 
 
 class BuildWithDocuments(build_py):
-    """Copies the texts to where `tf1to2.pages.topics.document` finds them."""
+    """Copies the documents to the folder where `tf1to2.pages.topics.document` looks."""
 
     def run(self):
         if self.editable_mode:
             return super().run()
-        # What the last build left may be gone by now, and topics are read off the tree.
+        # Remove an earlier build: each file in it is a topic, also a deleted one.
         shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         for path in documents():
@@ -38,7 +38,7 @@ class BuildWithDocuments(build_py):
             self.mkpath(os.path.dirname(target))
             self.copy_file(path, target)
 
-    def get_source_files(self):  # an sdist asks
+    def get_source_files(self):  # called for an sdist
         return [*super().get_source_files(), *documents()]
 
 

@@ -54,13 +54,13 @@ REASONS = "parity_tests/exceptions.py"
 
 
 def git(*words):
-    """What a git command prints; raises CalledProcessError or OSError."""
+    """The output of a git command; raises CalledProcessError or OSError."""
     command = ["git", "-C", str(ROOT), *words]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def landed():
-    """The newest first parent of HEAD that is `HOURS` older; "" if there is none."""
+    """The newest first parent of HEAD that is `HOURS` older; "" if no such commit exists."""
     newest = int(git("show", "-s", "--format=%ct", "HEAD")) - HOURS * 3600
     return git(
         "rev-list", "--first-parent", "-1", f"--min-age={newest}", "HEAD"
@@ -156,7 +156,7 @@ def difference(base):
 
 
 class Touched(typing.NamedTuple):
-    """What a change touches.
+    """The parts of the project that a change touches.
 
     Attributes:
         topics: their stems, as the others.
@@ -172,7 +172,7 @@ class Touched(typing.NamedTuple):
 
 
 def touched(base):
-    """What differs from a commit, as `Touched`; all if the commit is unknown."""
+    """The difference from a commit as `Touched`; everything if it is unknown."""
     try:
         commit, paths = difference(base)
         own, found = topics(commit, paths)

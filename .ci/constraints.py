@@ -19,8 +19,10 @@ import tomllib
 
 
 def requirements():
-    """What pyproject.toml requires in any extra, without the project's own extras, and
-    to build: a build in isolation is constrained, too."""
+    """The requirements of all extras in pyproject.toml, and those of the build.
+
+    The project's own extras are left out. Builds in isolation need constraints, too.
+    """
     settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
     project = settings["project"]
     lists = [

@@ -484,7 +484,7 @@ def bytes_of(page, case):
 
 
 SCALAR = b'\n\x01sB\n\x08\x01\x12\x00"\x04\x00\x00\x00?J\x0b\n\t\n\x07scalars'
-"""What TensorBoard 2.21 writes for `tf.summary.scalar("s", 0.5)`."""
+"""The event that TensorBoard 2.21 writes for `tf.summary.scalar("s", 0.5)`."""
 TEXT = b"\n\x01tB\x0e\x08\x07\x12\x04\x12\x02\x08\x02B\x01xB\x01yJ\x08\n\x06\n\x04text"
 SAME = ("train", "histogram", "media", "by_hand", "every_n_steps")
 

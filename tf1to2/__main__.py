@@ -1,4 +1,4 @@
-"""`python -m tf1to2` is the command `tf1to2`."""
+"""Makes `python -m tf1to2` run the command `tf1to2`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The command line: `tf1to2 COMMAND`, as `tf1to2 --help` lists them.
+"""The command line `tf1to2 COMMAND`; `tf1to2 --help` lists the commands.
 
 Each command imports what it needs when it runs: TensorFlow for `verify`, `prove`,
 `mutate`, `bench` and `convert-checkpoint`.
@@ -15,19 +15,19 @@ from tf1to2 import __version__
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError, extra_of, needs
 
-PIPE_CLOSED = 141  # as a shell reports SIGPIPE: neither clean nor findings
+PIPE_CLOSED = 141  # the exit status that a shell gives for SIGPIPE
 
 
 def main(argv=None):
-    """Runs a command.
+    """Runs a command, and prints an error as one line.
 
     Returns:
-        Exit status: 0 clean, 1 findings, 2 the job could not be done.
+        Exit status: 0 clean, 1 findings, 2 the command failed.
     """
     output.bear_any_text()
     try:
         return _run(argv)
-    except BrokenPipeError:  # the reader, say `head`, has seen enough
+    except BrokenPipeError:  # the reader, for example `head`, closed the pipe
         message, status = "", PIPE_CLOSED
     except KeyboardInterrupt:
         message, status = "\ntf1to2: interrupted\n", 130
@@ -35,7 +35,7 @@ def main(argv=None):
         message, status = f"tf1to2: {_told(error)}\n", 2
     try:
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # full, closed, or none
+    except (OSError, ValueError, AttributeError):  # disk full, closed, or no stdout
         output.abandon(sys.stdout)
     with contextlib.suppress(OSError, AttributeError):
         sys.stderr.write(message)
@@ -46,13 +46,13 @@ def _run(argv):
     try:
         options = _parser().parse_args(argv)
         return options.run(options)
-    finally:  # what cannot be written is an error, and not a remark at exit
+    finally:  # flush here, so that a failed write is an error of the command
         if sys.stdout is not None:
             sys.stdout.flush()
 
 
 def _told(error):
-    """One line, and the traceback before it if `TF1TO2_DEBUG` is set."""
+    """The one line for an error; prints the traceback if `TF1TO2_DEBUG` is set."""
     if os.environ.get("TF1TO2_DEBUG"):
         traceback.print_exc()
     if isinstance(error, CommandError):
@@ -61,13 +61,13 @@ def _told(error):
     if missing and (extra := extra_of(missing)):
         return needs("this command", error, extra).args[0]
     line = " ".join(str(error).split())
-    return f"{type(error).__name__}: {line[:500]} (TF1TO2_DEBUG=1 shows where)"
+    return f"{type(error).__name__}: {line[:500]} (TF1TO2_DEBUG=1 shows the traceback)"
 
 
 class _Command(argparse.ArgumentParser):
-    """A command: what its module adds to it is asked for when it is called.
+    """The parser of a command, which imports the command's module only when it is used.
 
-    So no command waits for the modules of another.
+    So no command has to load the modules of another.
     """
 
     module = None
@@ -76,12 +76,12 @@ class _Command(argparse.ArgumentParser):
         return super(_Command, self.filled()).parse_known_args(args, namespace)
 
     def _print_message(self, message, file=None):
-        """Argparse drops what cannot be written; here that is an error."""
+        """Prints, and raises if that fails: argparse would ignore the error."""
         if message and file is not None:
             file.write(message)
 
     def filled(self):
-        """Itself, with all of its arguments."""
+        """Adds the arguments of the command's module, and returns the parser."""
         if self.module:
             importlib.import_module(self.module).add_arguments(self)
             self.module = None
@@ -91,13 +91,16 @@ class _Command(argparse.ArgumentParser):
 COMMANDS = {
     "scan": (
         "tf1to2.scan.command",
-        "find what is TensorFlow 1 in a tree, and which pair shows more",
+        "find uses of TensorFlow 1 in files, each with the pair that shows its port",
     ),
     "fix": (
         "tf1to2.fix.command",
-        "write what is certain: names, arguments, flags, logging, files",
+        "rewrite what is certain: names, arguments, flags, logging, files",
     ),
-    "explain": ("tf1to2.explain.command", "tell what became of one name"),
+    "explain": (
+        "tf1to2.explain.command",
+        "say what to write for a name, an error message or a question",
+    ),
     "topics": ("tf1to2.view.overview", "list the topics and their proofs"),
     "diff": (
         "tf1to2.view.diff",
@@ -105,26 +108,26 @@ COMMANDS = {
     ),
     "take": (
         "tf1to2.view.take",
-        "write definitions, and all that they need, as one file",
+        "copy definitions, with all that they need, into one file",
     ),
     "convert-checkpoint": (
         "tf1to2.checkpoint.command",
-        "rename and carry over the tensors of a checkpoint",
+        "rename and copy the tensors of a checkpoint",
     ),
-    "page": ("tf1to2.view.site", "build the site, which needs no server"),
-    "bench": ("tf1to2.bench.command", "time both sides against each other"),
-    "verify": ("tf1to2.prove.verify", "run the proofs, here and now"),
-    "prove": ("tf1to2.prove.prove", "prove your own port, leaf by leaf"),
+    "page": ("tf1to2.view.site", "build the site; it needs no server"),
+    "bench": ("tf1to2.bench.command", "measure how fast both sides are"),
+    "verify": ("tf1to2.prove.verify", "run the proofs on this machine"),
+    "prove": ("tf1to2.prove.prove", "prove your own port, array by array"),
     "record": (
         "tf1to2.prove.record",
-        "have TensorFlow 1 answer for your own port's left page",
+        "record TensorFlow 1's answers for the left page of your own port",
     ),
     "mutate": (
         "tf1to2.prove.mutate",
-        "break your own port in every small way: who notices?",
+        "break your own port in many small ways, and list what no test notices",
     ),
 }
-"""{command: (module, help)}. A module has `add_arguments` and `run`."""
+"""{command: (module, help)}. Each module has `add_arguments` and `run`."""
 
 
 def _parser():

@@ -1,1 +1,1 @@
-"""What maintainers run: makes recordings, tables and pictures. Not in the wheel."""
+"""Maintainers' commands: make recordings, tables and pictures. Not in the wheel."""

@@ -1,13 +1,14 @@
-"""Makes what is made of something else: recordings, tables, pictures.
+"""Makes all generated files: recordings, tables, pictures.
 
 python -m upkeep                          lists the jobs
 python -m upkeep all --since REV          what the change since a commit needs
 python -m upkeep NAME ... [--topics T …]  these jobs, for all topics or for some
 python -m upkeep ... --check              compares, and writes nothing
 
-With `--since`, a job runs only if the change touches what it reads, and only for the
-topics that are touched; "landed" is the newest commit that is three hours older than
-HEAD. Each job has a process of its own. Some need a Python 3.7, see CONTRIBUTING.md.
+With `--since`, a job runs only if the change touches its inputs, and only for the
+topics that are touched. "landed" is the newest commit that is at least three hours
+older than HEAD. Each job has a process of its own. Some need Python 3.7, see
+CONTRIBUTING.md.
 """
 
 import argparse
@@ -29,13 +30,13 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What a change touches.
+    """The parts of the repository that a change touches.
 
     Attributes:
-        paths: of the files that differ, from the root of the repository.
-        topics: those whose pages, proofs or recordings do something else.
-        parts: those that CI tests for it, see `.ci/changed.py`.
-        asked: those of which 1.15.5 is asked whether their recordings hold.
+        paths: of the changed files, relative to the root of the repository.
+        topics: those whose pages, proofs or recordings changed their behaviour.
+        parts: the parts that CI tests for this change, see `.ci/changed.py`.
+        asked: the topics whose recordings are checked on 1.15.5.
     """
 
     paths: frozenset
@@ -44,17 +45,17 @@ class Change:
     asked: tuple
 
     def has(self, pattern):
-        """Whether a path begins with what a regular expression matches."""
+        """Whether a regular expression matches the beginning of a path."""
         return any(re.match(pattern, path) for path in self.paths)
 
 
 def since(base):
-    """The `Change` since a commit, as `.ci/changed.py` finds it; None is everything."""
+    """The `Change` since a commit, by `.ci/changed.py`; None means that all changed."""
     changed = _changed()
     found = changed.touched(base)
     try:
         commit, paths = changed.difference(base)
-    except (OSError, subprocess.CalledProcessError):  # `touched` has said why
+    except (OSError, subprocess.CalledProcessError):  # `touched` has printed why
         return None
     code = {path for path in paths if _does_something_else(path, commit)}
     own = (t for t in changed.stems() if code & changed.files(t, code))
@@ -62,12 +63,12 @@ def since(base):
 
 
 def _does_something_else(path, commit):
-    """Whether a file that differs is more than commented or laid out in another way."""
+    """Whether more than comments, docstrings or layout of a file changed."""
     if not path.endswith(".py") or not (ROOT / path).exists():
         return True
     try:
         old = _changed().git("show", f"{commit}:{path}")
-    except subprocess.CalledProcessError:  # it is new
+    except subprocess.CalledProcessError:  # a new file
         return True
     return source_hash(old.encode()) != code_hash(ROOT / path)
 
@@ -83,15 +84,15 @@ def _changed():
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What makes one thing.
+    """A job: the commands that make one kind of file.
 
     Attributes:
-        says: what it makes, of what.
+        says: a description of its result.
         commands: function from (topics, or an empty list for all; whether to check) to
-            lists of words, which `python -m` runs one after the other.
+            lists of words, which are run by `python -m` in this order.
         needed: function from a `Change` to whether the job is needed, or to the topics
-            that it is needed for.
-        checked: the same of a comparison; None if there is nothing to compare.
+            for which it is needed.
+        checked: the same for `--check`; None if there is nothing to compare.
     """
 
     says: str
@@ -154,7 +155,7 @@ def _has(part):
 
 
 def _false_friends(change):
-    """The topics whose false friends may have other numbers; whether all may."""
+    """The topics whose false friends may have changed; True if all may have."""
     if change.has(r"tf1to2/(parity|pages)/"):
         return True
     return list(change.topics) or bool(change.paths)
@@ -172,7 +173,7 @@ LOGGED = re.compile(r"[IWEF]\d{4} |WARNING: All log messages before absl")
 QUICK = "not slow and not browser and not distributed and not install and not tables"
 JOBS = {
     "names": Job(
-        "the names that 1.15.5 has, and what is left of them (Python 3.7)",
+        "the names of 1.15.5, and which of them TensorFlow still has (Python 3.7)",
         _module("survey"),
         _touches(
             r"upkeep/(survey|api_walk)|tf1to2/catalog/(facts|names|members|privates)"
@@ -180,61 +181,61 @@ JOBS = {
         _has("names"),
     ),
     "keras_names": Job(
-        "keras_names.tsv: which Keras has which name (downloads its wheels)",
+        "keras_names.tsv: which versions of Keras have a name (downloads wheels)",
         _module("keras_names"),
         _touches("upkeep/keras_names"),
         _touches("upkeep/keras_names|tf1to2/catalog/keras_names"),
     ),
     "keras_1": Job(
-        "what Keras 1.2.2 answers to the lines that fix rewrites (Python 3.7)",
+        "answers of Keras 1.2.2 to the lines that fix rewrites (Python 3.7)",
         _module("keras_1"),
         _touches("upkeep/keras_1/"),
         _touches("upkeep/keras_1/"),
     ),
     "switches": Job(
-        "what each enable_… and disable_… changes (Python 3.7)",
+        "effects of each enable_… and disable_… function (Python 3.7)",
         _module("switches"),
         _touches("upkeep/switches/"),
         _touches("upkeep/switches/"),
     ),
     "recordings": Job(
-        "what 1.15.5 answers on the left pages (Python 3.7)",
+        "answers of 1.15.5 for the left pages (Python 3.7)",
         _record("parity_tests"),
         _stale,
         lambda change: list(change.asked),
     ),
     "kernels": Job(
-        "what 1.15.5's kernels answer, and which have other bits (Python 3.7)",
+        "answers of 1.15.5's kernels, and which have other bits today (Python 3.7)",
         _kernels,
         _touches("upkeep/kernels/"),
         _has("probes"),
     ),
     "probes": Job(
-        "what 1.15.5 answers to the old calls of the probes (Python 3.7)",
+        "answers of 1.15.5 to the old calls of the probes (Python 3.7)",
         lambda names, check: [["upkeep.probes", "--check" if check else "--record"]],
         _touches("(upkeep|tf1to2)/probes/"),
         _has("probes"),
     ),
     "float32": Job(
-        "float32.tsv: what differs from 1.15.5 in float32, by kernel",
+        "float32.tsv: differences from 1.15.5 in float32, by kernel",
         _measure("float32", "parity_tests"),
         lambda change: list(change.topics),
     ),
     "distances": Job(
-        "keras.tsv: how far the Keras pages are from 1.15.5",
+        "keras.tsv: distances of the Keras pages from 1.15.5",
         _measure("distances", "parity_tests"),
         _with_keras,
     ),
     "keras_today": Job(
-        "keras_today.tsv: what Keras 2 and 3 do with the old lines (tf_keras)",
+        "keras_today.tsv: results of the old lines in Keras 2 and 3 (tf_keras)",
         _module("keras_today", takes_topics=True),
         _of_keras,
         _of_keras,
     ),
     "timings": Job(
-        "slow.tsv: which tests take long, and are left to make test-slow",
+        "slow.tsv: the slow tests, which only make test-slow runs",
         _timings,
-        lambda change: False,  # a test without a row is run: no change needs this
+        lambda change: False,  # no change needs it: tests without a row run
     ),
     "pictures": Job(
         "the pictures of README and the guide",
@@ -254,7 +255,7 @@ def main(argv=None):
     """Runs jobs in the order of `JOBS`.
 
     Returns:
-        Exit status: 0, or 1 where something is stale, or could not be made.
+        Exit status: 0, or 1 if something is stale, or could not be made.
     """
     options = _options(argv)
     change = since(options.since) if options.since else None
@@ -270,15 +271,15 @@ def main(argv=None):
         if not _done(name, options.topics or found, options.check, number, len(todo))
     ]
     if not todo:
-        print("nothing is touched")
+        print("no job is needed")
     elif failed:
-        told = "To mend what is stale: make upkeep" if options.check else "not made"
+        told = "To update stale files: make upkeep" if options.check else "not made"
         print(f"FAILED {', '.join(failed)}. {told}")
     return int(bool(failed))
 
 
 def _needed(job, check, change):
-    """The topics that a job is needed for, [] for all; None if it is not needed."""
+    """The topics for which a job is needed, [] for all; None if it is not needed."""
     needed = job.checked if check else job.needed
     if needed is None or change is None:
         return [] if needed else None
@@ -298,7 +299,7 @@ def _options(argv):
     )
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument(
-        "--since", metavar="REV", help="what the change since a commit needs"
+        "--since", metavar="REV", help="only jobs for changes since a commit"
     )
     parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC")
     options = parser.parse_args(argv)
@@ -307,19 +308,19 @@ def _options(argv):
         raise SystemExit(0)
     for name in options.names:
         if name not in JOBS and name != "all":
-            parser.error(f"no job {name}; there are: {', '.join(JOBS)}, all")
+            parser.error(f"no job {name}; the jobs are: {', '.join(JOBS)}, all")
         if options.check and name in JOBS and JOBS[name].checked is None:
             parser.error(f"{name} has nothing to compare")
     for name in options.topics:
         if name not in topics.topics():
             parser.error(f"no topic {name}; tf1to2 topics lists them")
-    if options.since == "none":  # of everything
+    if options.since == "none":  # all topics
         options.since = None
     return options
 
 
 def _done(name, names, check, number, total):
-    """Runs one job; whether all of it went well."""
+    """Runs one job; returns whether all its commands succeeded."""
     job, begun = JOBS[name], time.monotonic()
     told = f" of {', '.join(names)}" if 0 < len(names) <= 8 else ""
     print(f"[{number}/{total}] {name}{told}: {job.says}", flush=True)
@@ -330,7 +331,7 @@ def _done(name, names, check, number, total):
 
 
 def _status(command):
-    """Runs a module; its exit status. What TensorFlow logs is not shown."""
+    """Runs a module without TensorFlow's log lines; returns its exit status."""
     with subprocess.Popen(
         [sys.executable, "-m", *command],
         cwd=ROOT,

@@ -1,9 +1,9 @@
-"""Walks one TensorFlow and writes what it has, as JSON: names, signatures, members.
+"""Lists the API of one TensorFlow, as JSON: names, signatures, members.
 
 python3.7 -m upkeep.api_walk FOUND          every public name of TensorFlow 1.15.5
-python -m upkeep.api_walk FOUND NOW [legacy]  what today's has of the names in FOUND
+python -m upkeep.api_walk FOUND NOW [legacy]  today's version of the names in FOUND
 
-It runs under both Pythons, so it is written for 3.7; survey.py compares what it found.
+It runs on both Pythons, so that it is written for 3.7. survey.py compares the results.
 """
 
 import collections
@@ -15,8 +15,8 @@ import re
 import sys
 import types
 
-# Not of the public API: the tree once more, the raw kernels, TensorFlow's insides, and
-# what contrib imports of kernels and of tf.contrib.rnn.
+# Not public API: the tree a second time, raw kernels, internals of TensorFlow, and
+# modules that contrib imports from kernels and from tf.contrib.rnn.
 OUTSIDE = set(
     """tf.compat tf.raw_ops tf.python tf.core tf.tools tf.pywrap_tensorflow
     tf.contrib.grid_rnn.rnn tf.contrib.learn.models.contrib_rnn tf.contrib.learn.ops
@@ -33,7 +33,7 @@ ASSIGNED = re.compile(r"\bself\.(\w+)\b(?:\s*,[^=\n]*)?\s*(?::[^=\n]*)?=[^=]")
 DEPRECATED = re.compile(
     r"DEPRECATED.*?Instructions for updating:\s*(.*?)(?:\n\s*\n|$)", re.S
 )
-# Private modules that legacy code imports for what others define.
+# Private modules from which legacy code imports names of other modules.
 PRIVATE = "tensorflow.python."
 FACADES = {
     PRIVATE + name
@@ -64,14 +64,14 @@ def main(found, now=None, legacy=None):
 
 
 def walk_then(tf):
-    """Every public name, class and private home of TensorFlow 1.15.5.
+    """All public names, classes and private modules of TensorFlow 1.15.5.
 
     Returns:
         {"version", "names": {symbol: {"kind", "object", "signature", "deprecated",
         "class"}}, "modules": {symbol: object}, "classes": {key: {"path", "mro", "own":
         {member: [kind, signature]}}}, "privates": {path: symbol}}.
     """
-    dir(tf.contrib)  # it is loaded when it is first asked
+    dir(tf.contrib)  # it is loaded on first use
     things, modules = {}, {}
     _walk(tf.contrib, "tf.contrib", things, modules, set(), _in_contrib)
     _walk(tf, "tf", things, modules, set(), _in_core)
@@ -110,7 +110,7 @@ def _walk(module, path, things, modules, seen, inside):
             continue
         symbol = path + "." + name
         if not isinstance(thing, types.ModuleType):
-            # The constants of contrib are those of its imports, `division` for one.
+            # The constants in contrib come from its imports, such as `division`.
             if not (path.startswith("tf.contrib") and _kind(thing) == "const"):
                 things.setdefault(symbol, thing)
         elif symbol not in OUTSIDE and inside(symbol, thing, seen):
@@ -119,7 +119,7 @@ def _walk(module, path, things, modules, seen, inside):
 
 
 def _in_contrib(symbol, module, seen):
-    """A package of contrib where it stands; what they import of each other, once."""
+    """Names of a contrib package under its own path; imported packages only once."""
     new = id(module) not in seen
     seen.add(id(module))
     return (module.__name__ or "").startswith(CONTRIB) and (
@@ -128,7 +128,7 @@ def _in_contrib(symbol, module, seen):
 
 
 def _in_core(symbol, module, seen):
-    """All else, under each of its names; `seen` are the modules around it."""
+    """All other names, under each of their paths; `seen` has the enclosing modules."""
     home = module.__name__ or ""
     return (
         id(module) not in seen
@@ -139,7 +139,7 @@ def _in_core(symbol, module, seen):
 
 
 class _Classes:
-    """What classes define, each one once, with those they inherit from."""
+    """Collects classes with their bases: each class once, with its own members."""
 
     def __init__(self):
         self.found, self.keys = {}, {}
@@ -150,7 +150,7 @@ class _Classes:
         path = "%s.%s" % (cls.__module__, cls.__qualname__)
         path = re.sub(r"^tensorflow_core\b", "tensorflow", path)
         key = path
-        while key in self.found:  # two classes of one name in one module
+        while key in self.found:  # two classes with the same name in one module
             key += "'"
         self.keys[id(cls)] = key
         entry = self.found[key] = {"path": path}
@@ -165,7 +165,7 @@ class _Classes:
 
 
 def _privates(tf, things):
-    """{path under tensorflow.python: public name} of what legacy code takes there."""
+    """{path under tensorflow.python: public name} of names that legacy code imports."""
     public = {}
     for symbol, thing in sorted(things.items()):
         if not symbol.startswith("tf.contrib.") and _kind(thing) in ("func", "class"):
@@ -183,7 +183,7 @@ def _privates(tf, things):
             at_home = home.split(".")[-1] in (module.split(".")[-1], "dtypes")
             generated = home.split(".")[-1].startswith(("gen_", "tf_"))
             if id(thing) in public and (at_home or generated or path in FACADES):
-                # Of several public names: the one of this spelling, then the shortest.
+                # Of several public names: the one with this name, then the shortest.
                 symbols = public[id(thing)]
                 found[path + "." + name] = min(
                     symbols, key=lambda s: (s.split(".")[-1] != name, s.count("."), s)
@@ -202,13 +202,13 @@ def _privates(tf, things):
 
 
 def walk_now(tf, found):
-    """What today's TensorFlow has of what 1.15.5 had.
+    """Finds the names and members of 1.15.5 in today's TensorFlow.
 
     Returns:
         {"version", "names": {symbol: {"today", "signature", "home"}}, "modules":
         {symbol: bool}, "members": {class key: {"at": symbol, "members": {member:
-        [is compat.v1's own, signature]}}}}; a name or member that is not there is not
-        in it.
+        [is compat.v1's own, signature]}}}}. Names and members that TensorFlow does not
+        have today are left out.
     """
     names = {}
     for symbol in found["names"]:
@@ -285,7 +285,7 @@ def _assigned(cls):
 
 
 def get(root, symbol, default=None):
-    """What `symbol` names under `root`, or `default`."""
+    """The object that `symbol` names under `root`, or `default`."""
     if not symbol.startswith("tf."):
         return default
     for name in symbol.split(".")[1:]:
@@ -313,7 +313,7 @@ def _where(tf, old, new):
 
 
 def signature(thing):
-    """The parameters as they are written, without `self`; "" where there are none."""
+    """The parameters as in the source, without `self`; "" if there are none."""
     if not callable(thing):
         return ""
     if isinstance(thing, type):
@@ -349,7 +349,7 @@ def _parameters(function, skip):
 
 
 def _value(value):
-    """A default, without addresses."""
+    """A default value as text, without addresses."""
     plain = isinstance(value, (type(None), bool, int, float, str, bytes))
     if plain and not isinstance(value, enum.Enum):
         return repr(value)
@@ -396,14 +396,14 @@ def _ours(cls):
 
 
 def _unwrapped(thing):
-    """A function without its decorators; both versions dispatch on their own."""
+    """A function without its decorators, which differ between the versions."""
     while hasattr(thing, "__wrapped__"):
         thing = thing.__wrapped__
     return thing
 
 
 def _deprecated(thing):
-    """What the genuine TensorFlow says is to be used instead, in one line."""
+    """The replacement that TensorFlow's deprecation notice names, in one line."""
     texts = [thing.__doc__] if callable(thing) else []
     if isinstance(thing, type):
         texts.append(thing.__init__.__doc__)

@@ -1,8 +1,8 @@
-"""Makes calls.tsv: which names of TensorFlow the left page of each pair calls.
+"""Makes calls.tsv: the names of TensorFlow that the left page of each pair calls.
 
-A pair proves a name only if its left page calls it. So the left pages are scanned as
-any legacy code is: of each pair its function, and whatever it uses of its module and of
-other left pages. `make upkeep` writes the table; links.py reads it.
+A pair proves a name only if its left page calls it. Therefore the left pages are
+scanned like legacy code: for each pair its function, and all that it uses from its
+module and from other left pages. `make upkeep` writes the table; links.py reads it.
 """
 
 import ast
@@ -17,18 +17,18 @@ from tf1to2.source.names import methods, reader, records
 
 OWN, HELPER = "own", "helper"
 DATASET = "tf.data.Dataset"
-# What the left pages call a dataset; the scanner does not tell of all its methods.
+# Local names of datasets in left pages; the scanner does not report all methods.
 DATASETS = re.compile(r"data(set)?\b")
 
 
 def calls(handed=None):
-    """{"topic.pair": {name: `OWN` or `HELPER`}}: what it calls, and where.
+    """{"topic.pair": {name: `OWN` or `HELPER`}}: the names that each pair calls.
 
-    `HELPER` is what only the functions call that the pair's function uses.
+    `HELPER` means that only helpers of the pair's function call the name.
 
     Args:
-        handed: {pair: words that its cases hand in}, for pages that take a function of
-            a module by its name; see `words`.
+        handed: {pair: words in the arguments of its cases}, for pages that get a
+            function of a module by its name; see `words`.
     """
     found = {}
     for topic in topics.topics().values():
@@ -46,7 +46,7 @@ def calls(handed=None):
 
 
 def words():
-    """{"topic.pair": the words that its cases hand in}. Starts TensorFlow."""
+    """{"topic.pair": the words in the arguments of its cases}. Starts TensorFlow."""
     from tf1to2.parity import providers
     from tf1to2.parity.cases import Raises
     from tf1to2.parity.structure import flatten
@@ -62,8 +62,8 @@ def words():
     return found
 
 
-# What a name of a page calls, which modules it takes functions of by their names, and
-# what it needs: (page, name).
+# For a name of a page: its calls, the modules from which it takes functions by name,
+# and the names that it needs: (page, name).
 _Part = collections.namedtuple("_Part", "calls modules needs")
 
 
@@ -130,7 +130,7 @@ def _bound(node):
 
 
 def _whole(stem, name):
-    """The `_Part` of a function of a left page together with all that it needs."""
+    """The `_Part` of a function of a left page, with all that it needs."""
     seen, ahead = {}, [(stem, name)]
     while ahead:
         place = ahead.pop()
@@ -148,15 +148,15 @@ def _known(name):
 
 
 def symbol(origin):
-    """A scanner's origin as the catalog has it: "tf.nn.relu"."""
+    """The catalog's name for an origin of the scanner: "tf.nn.relu"."""
     name = records.public(origin)
     if member := methods.member(name):
-        return "." + member[1]  # a method of what a call made
+        return "." + member[1]  # a method of the result of a call
     return name if name.startswith(".") else records.symbol(name)
 
 
 def table():
-    """The text of calls.tsv: each name that is called, and its pairs, the best first.
+    """The text of calls.tsv: each called name with its pairs, the best pair first.
 
     Starts TensorFlow.
     """
@@ -177,11 +177,11 @@ def table():
 
 
 def _with_owners(called):
-    """With `tf.train.Server` of which `tf.train.Server.create_local_server` is used."""
+    """Adds owners: `tf.train.Server` for `tf.train.Server.create_local_server`."""
     found = dict(called)
     for name, where in called.items():
         entry = entries.lookup(name)
-        if entry and entry.kind == "module":  # that another name was taken from
+        if entry and entry.kind == "module":  # a name whose attribute is used
             del found[name]
         if entry and entry.kind in ("const", "func"):  # FLAGS.steps, of FLAGS
             found.setdefault(entry.symbol, found.pop(name))
@@ -194,13 +194,13 @@ def _with_owners(called):
 def _centrality(name, pair, called, weight):
     """How much a pair is about a name, from 0 to 4.5.
 
-    It counts whether the pair is named after it (2), whether its own lines call it (1),
-    whether the topic is named after it (0.5), and how few other names there are (1).
+    The sum of: the pair is named after it (2), its own lines call it (1), the topic is
+    named after it (0.5), there are few other names (up to 1).
     """
     topic, _, title = pair.partition(".")
     words, wanted = _words(name.rpartition(".")[2]), _words(title)
     named = len(words & wanted) / len(words | wanted)
-    # fsum: another Python sums otherwise, and two ranks that are equal would swap.
+    # fsum: sums differ between Pythons, which would swap pairs of equal rank.
     share = weight[name] / math.fsum(weight[other] for other in called)
     return (
         2 * named
@@ -211,6 +211,6 @@ def _centrality(name, pair, called, weight):
 
 
 def _words(name):
-    """The words of a name in the singular, without those that say nothing."""
+    """The words of a name in the singular, without words that are too common."""
     words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
     return {re.sub(r"(?<=[^s]{3})s$", "", w.lower()) for w in words} - {"make", "tf"}

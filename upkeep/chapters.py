@@ -1,14 +1,13 @@
-"""What is made in `guide/<topic>.md`: what people had and what to write, in short; the
-pairs that matter as code, and links to all.
+"""Fills the generated parts of `guide/<topic>.md`: "In short", and pairs as code.
 
-Between `<!-- in short -->` and `<!-- end -->` stand the lines of both sides of the
-chapter's pair in `examples/in_short`.
+The part between `<!-- in short -->` and `<!-- end -->` has the lines of both sides of
+the chapter's pair in `examples/in_short`.
 
-Between `<!-- table pairs: NAME … -->` and `<!-- end -->` stands, for each name, a
-heading, what it does, and the code of both sides with the parts of pages that it needs,
-each part once in a chapter. Long code is folded. Classes and functions of other pages
+The part between `<!-- table pairs: NAME … -->` and `<!-- end -->` has for each name a
+heading, a description, and the code of both sides with the definitions of the pages
+that it needs, each once in a chapter. Long code is folded. Definitions of other pages
 are imported from the file that `tf1to2 take` writes. The last column of the chapter's
-table, which names the pairs, leads to these headings, or to the right page's lines.
+table, which names the pairs, links to these headings, or to the right page.
 """
 
 import ast
@@ -29,13 +28,13 @@ EXAMPLES = pathlib.Path(__file__).parents[1] / "examples" / "in_short"
 LINES = re.compile(r"(?s) *# \[in short\n(.*?) *# in short\]")
 # A row of a table whose last cell names pairs, as code or as links.
 ROW = re.compile(r"(?m)^(\|.*\| )((?:,? ?(?:\[`\w+`\]\([^)]*\)|`\w+`))+)( \|)$")
-LONG = 60  # lines of one function that are folded
+LONG = 60  # a function with more lines is folded
 WIDTH = 88
-SHORT = 12  # lines of helpers that are not
+SHORT = 12  # helpers with fewer lines are not folded
 
 
 def filled(path):
-    """The text of a chapter, with what is made in it; other texts as they are."""
+    """The text of a file with its generated parts; without them, the same text."""
     path = pathlib.Path(path)
     topic = topics.topics().get(path.stem)
     text = path.read_text("utf-8")
@@ -49,12 +48,12 @@ def filled(path):
 
 
 def by_hand(text):
-    """A text without the code that is made in it."""
+    """A text without its generated code."""
     return IN_SHORT.sub(r"\1", SHOWN.sub(r"\1", text))
 
 
 def in_short(chapter):
-    """Both sides of the pair in `examples/in_short` that is called as a chapter."""
+    """Both sides of the pair in `examples/in_short` with the name of a chapter."""
     sides = []
     for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
         source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
@@ -66,7 +65,7 @@ def in_short(chapter):
 
 
 def taken(chapter):
-    """The names that the right side of `in_short` imports, as `take` knows them."""
+    """The names for `take` that the right side of `in_short` imports."""
     source = (EXAMPLES / "ported" / f"{chapter}.py").read_text("utf-8")
     names = [
         alias.name
@@ -82,7 +81,7 @@ def taken(chapter):
 
 
 def imported(names):
-    """The lines that import what `take` wrote, below the command that writes it.
+    """The command of `take`, and the lines that import from the file that it writes.
 
     Args:
         names: {name of `take`: what follows "import"}.
@@ -107,7 +106,7 @@ def _in_order(name):
 
 
 def linked(text, topic, shown, folder):
-    """A chapter whose table leads to the pairs that it names."""
+    """A chapter whose table links to the pairs that it names."""
 
     def link(match):
         name = match[1]
@@ -136,7 +135,7 @@ def pairs(topic, names):
 
     Args:
         topic: of `topics.topics()`.
-        names: list of its pairs. What several need stands below the first of them.
+        names: list of its pairs. A shared helper appears below the first of them.
 
     Returns:
         Markdown: for each pair a heading, its docstring's first line, and its sides.
@@ -155,14 +154,14 @@ def pairs(topic, names):
 
 
 def _once(text, left, right):
-    """The text of a left side, without what the right side's docstring says, too."""
+    """The text of a left side, without its part of the common docstring."""
     said = [docstrings.parts(side.docstring).items() for side in (left, right)]
     whole = ast.get_docstring(left.node, clean=False)
     return text.replace(whole, left.first_line) if said[0] <= said[1] else text
 
 
 class _Side:
-    """One side of a chapter's pairs, which keeps in mind what it has shown."""
+    """One side of a chapter's pairs, which remembers what it has shown."""
 
     def __init__(self, title, definitions):
         self.title, self.definitions = title, definitions
@@ -172,9 +171,9 @@ class _Side:
         self.known = {}  # {name in the chapter: the section that shows it}
 
     def shown(self, definition):
-        """A definition, and the parts of pages that it needs and no section shows yet.
+        """A definition, and the helpers that were not shown before.
 
-        Parts of other pages are imported from the file that `tf1to2 take` writes.
+        Definitions of other pages are imported from the file that `take` writes.
         """
         reached = self._reached(definition)
         helpers = [
@@ -199,7 +198,7 @@ class _Side:
         )
 
     def _reached(self, definition):
-        """The definitions that one leads to, but not by those that are taken."""
+        """The definitions that one needs, without those that only taken ones need."""
         found, waiting = set(), [definition]
         while waiting:
             part = waiting.pop()
@@ -210,11 +209,11 @@ class _Side:
         return found
 
     def _is_taken(self, what):
-        """Whether a section imports a part of another page in place of showing it."""
+        """Whether a section imports a definition, since another page has it."""
         return what.module not in self.own and what in _takes()
 
     def _above(self, parts):
-        """The names that parts take from earlier sections, or from later ones."""
+        """The names that parts need from other sections of the chapter."""
         own = {self.called[part] for part in parts}
         sections = {}
         for part in parts:
@@ -230,7 +229,7 @@ class _Side:
         return f"It needs {' and '.join(told)}.\n\n"
 
     def _imported(self, parts):
-        """The lines that import what parts need of other pages, below the command."""
+        """The command and the imports of definitions of other pages that parts need."""
         used = {
             what: None
             for part in parts

@@ -1,12 +1,12 @@
-"""Makes what is table and not prose: `make upkeep`; `make check-upkeep` fails if stale.
+"""Makes the tables of the guide: `make upkeep`; `make check-upkeep` fails if stale.
 
 python -m upkeep.docs            writes proofs.json and the tables of the guides
 python -m upkeep.docs --check    compares, writes nothing
-python -m upkeep.docs layers     asks the false friends of these topics alone
+python -m upkeep.docs layers     runs only the false friends of these topics
 
-proofs.json tells what is proven of every pair, for the tools that do not start
-TensorFlow; benchmarks/ is what `make bench` measured. A table stands between
-`<!-- table NAME -->` and `<!-- end -->`.
+proofs.json has the proof of every pair, for the tools that do not start TensorFlow.
+benchmarks/ has the results of `make bench`. A table is between `<!-- table NAME -->`
+and `<!-- end -->`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from tf1to2.explain.questions import subjects
 from tf1to2.pages import proven, topics
 from upkeep import calls, chapters, friends, names_index, switches
 
-# The topics of the guide when it was one file: old links to it lead to these anchors.
+# The topics of the guide when it was one file: old links need these anchors.
 ONE_FILE = frozenset(
     """
     basics graphs tensors variables shapes scopes broadcasting operators execution_order
@@ -40,10 +40,10 @@ BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
 
 
 def proofs(asked=()):
-    """{topic: {pair: what is proven of it}}, from the cases. Starts TensorFlow.
+    """{topic: {pair: its proof}}, from the cases. Starts TensorFlow.
 
-    The false friends of topics that are not `asked` answer what they answered before;
-    without any, all are asked.
+    Only false friends of the topics in `asked` are run, the others keep their numbers;
+    if `asked` is empty, all are run.
     """
     from tf1to2.parity import providers
 
@@ -58,7 +58,7 @@ def proofs(asked=()):
 
 
 def _before(topic, pair, asked):
-    """{slug: numbers of the false friend} as written; {} if its topic is asked."""
+    """{slug: numbers of the false friend} as written; {} if its topic is run again."""
     if not asked or topic in asked:
         return {}
     found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])
@@ -80,7 +80,7 @@ def _pair(proof, name, before):
             {key: getattr(b, key) for key in BOUND}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
-            and not b.where  # the guide's table of releases has those
+            and not b.where  # the guide's table of releases has these
         ],
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
@@ -107,7 +107,7 @@ def _pair(proof, name, before):
 
 
 def _far(proof, name):
-    """How many float arrays of a pair meet 1.15.5 in float32, and how far they are."""
+    """The number of float arrays of a pair, and distances to 1.15.5 in float32."""
     from tf1to2.parity.cases import Raises
 
     leaves = set()
@@ -128,7 +128,7 @@ def _far(proof, name):
 
 
 def _by_keras(proof, name):
-    """How far the Keras form of a pair is, and its naive forms; None if it has none."""
+    """The distance of a pair's Keras form, with its naive forms, or None."""
     found = proof.distances
     if not found or name not in found.page.module.__all__:
         return None
@@ -136,7 +136,7 @@ def _by_keras(proof, name):
     def far(case):
         rows = [
             row
-            for row in found.table.rows.values()  # what is said of all releases
+            for row in found.table.rows.values()  # rows for all releases
             if (row.pair, row.case) == (f"{proof.name}.{name}", case)
         ]
         far = [row.relative for row in rows if math.isfinite(row.relative)]
@@ -157,7 +157,7 @@ def _by_keras(proof, name):
 
 
 def tables(found):
-    """{name: the text of the table}, from what `proofs` found."""
+    """{name: text of the table}, from the result of `proofs`."""
     from upkeep import keras_today
 
     return {
@@ -181,7 +181,7 @@ def tables(found):
 
 
 def _kernels():
-    """Every float32 kernel that was tried alone, the farthest first."""
+    """The table of float32 kernels that are proven alone, the most distant first."""
     from upkeep.kernels.proof import PROOF
 
     far = {}
@@ -201,7 +201,7 @@ def _kernels():
 
 
 def _float32(found):
-    """How many leaves are identical to 1.15.5 in float32, in a sentence."""
+    """A sentence: how many leaves are identical to 1.15.5 in float32."""
     pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
     leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
     far = sorted(
@@ -220,7 +220,7 @@ def _float32(found):
 
 
 def _subjects():
-    """What people call it, a table for each letter."""
+    """The index of subjects: a table for each letter."""
     lines = []
     letters = itertools.groupby(subjects().items(), key=lambda row: row[0][0].upper())
     for letter, rows in letters:
@@ -232,14 +232,14 @@ def _subjects():
 
 
 def _mutations():
-    """The score of every topic that was tried: `make mutate`."""
+    """The table of scores of all topics that `make mutate` tried."""
     from tf1to2.prove import mutate
 
     path = ROOT / "parity_tests" / "mutations.json"
     rows = ["| topic | changes | tried | noticed | score |", "|---|---|---|---|---|"]
     reports = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for name, report in sorted(reports.items()):
-        if not report["control"]:  # stopped before its end
+        if not report["control"]:  # an interrupted run
             continue
         seen, tried = mutate.score(report)
         rows.append(
@@ -249,7 +249,7 @@ def _mutations():
 
 
 def _benchmarks():
-    """{name: the text of the table}, from what was measured last."""
+    """{name: text of the table}, from the last measurements."""
     from tf1to2.bench import report as form
     from tf1to2.bench.work import rendered
 
@@ -287,9 +287,9 @@ def _group(names):
 
 
 def _keras(found):
-    """Every pair that Keras has a way for, its distance, and what is naive about it."""
+    """The table of pairs with a Keras form, their distances, and their naive forms."""
     rows = [
-        "| pair | by Keras | what is farther away | by | because |",
+        "| pair | distance of the Keras page | naive form | its distance | because |",
         "|---|---|---|---|---|",
     ]
     for topic, pairs in found.items():
@@ -307,9 +307,9 @@ def _keras(found):
 
 
 def written(found):
-    """Yields (path, text) of all that is made; each may be written before the next."""
+    """Yields (path, text) of all generated files; write each before the next."""
     yield links.FOLDER / "calls.tsv", calls.table()
-    links.calls.cache_clear()  # the index of names is made from that file
+    links.calls.cache_clear()  # the index of names reads that file
     texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
     texts |= {NAMES / file: text for file, text in names_index.files().items()}
     made = {**tables(found), **_benchmarks()}
@@ -320,7 +320,7 @@ def written(found):
 
 
 def _filled(path, made):
-    """The text of a file, with the tables in it as they are `made`."""
+    """The text of a file, with its tables from `made`."""
 
     def table(match):
         return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
@@ -330,12 +330,12 @@ def _filled(path, made):
 
 
 def guides():
-    """Paths of all texts for people, which may have tables."""
+    """Paths of all documents that may have tables."""
     return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "guide").rglob("*.md"))]
 
 
 def _seen_from(path, text):
-    """`text`, whose links go from the top, with links that go from a file."""
+    """`text` with links relative to a file, in place of links relative to the root."""
 
     def link(match):
         target = os.path.relpath(ROOT / match[1], path.parent)
@@ -353,7 +353,7 @@ def main(argv=None):
     if unknown:
         parser.error(f"no topic: {', '.join(unknown)}; tf1to2 topics lists them")
     if not (ROOT / "setup.py").exists():
-        print(f"{ROOT} is no checkout: there are no guides to make", file=sys.stderr)
+        print(f"{ROOT} is not a checkout: run this in a git clone", file=sys.stderr)
         return 2
     made = dict(written(proofs(args.asked)))
     stale = [path for path, text in made.items() if _is_stale(path, text, args.check)]
@@ -362,7 +362,7 @@ def main(argv=None):
 
 
 def _is_stale(path, text, check):
-    """Whether a file has another text; says so, and writes this one if it may."""
+    """Whether a file has another text; prints this, and writes it unless `check`."""
     if path.exists() and path.read_text("utf-8") == text:
         return False
     if check:
@@ -374,11 +374,11 @@ def _is_stale(path, text, check):
 
 
 def _left_over(made, check):
-    """The pages of names that are not made any more; deletes them if it may."""
+    """The pages of names that are no longer generated; deletes them if not `check`."""
     found = [path for path in sorted(NAMES.glob("*.md")) if path not in made]
     for path in found:
         if check:
-            print(f"{path.name} is not made any more: make upkeep", file=sys.stderr)
+            print(f"{path.name} is no longer generated: make upkeep", file=sys.stderr)
         else:
             path.unlink()
             print(f"deleted {path.name}")

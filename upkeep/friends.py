@@ -1,8 +1,8 @@
-"""guide/false-friends.md: what gives other numbers than a name of TensorFlow 1.
+"""Makes guide/false-friends.md: obvious replacements that give other numbers.
 
-Each row is a `FalseFriend` of the proofs; friends.tsv says which name or line of
-TensorFlow 1 it belongs to, and what is taken for it. Names that have another meaning
-today, and no such row, are those that verdicts.tsv calls `changed`.
+Each row is a `FalseFriend` of the proofs; friends.tsv has the name or line of
+TensorFlow 1 that it belongs to, and its obvious replacement. Other names whose meaning
+has changed are those with the verdict `changed` in verdicts.tsv.
 """
 
 import pathlib
@@ -14,48 +14,48 @@ from tf1to2.common import tsv
 
 TABLE = pathlib.Path(__file__).with_name("friends.tsv")
 
-# Silent, common in code of TensorFlow 1, and large: the first ones to look for.
+# Silent, large, and common in code of TensorFlow 1: look for these first.
 DANGEROUS = {
-    ("operators.same_tensor", "equal values"): "`==` and `in` stand in every program; "
-    "a condition that was never true is true now, or is a tensor",
-    ("control_flow.choose", "rows of a square matrix"): "of a square matrix nothing "
-    "raises, and columns are chosen for rows",
-    ("layers.dropout", "a share to keep taken for a rate"): "the argument has kept its "
-    "place: 0.9 to keep drops nine of ten, and training goes on",
-    ("images.resize", "a ramp"): "every pixel moves; a trained network gets worse, and "
-    "no error says so",
+    ("operators.same_tensor", "equal values"): "every program uses `==` and `in`; a "
+    "condition that was always false can now be true, or a tensor",
+    ("control_flow.choose", "rows of a square matrix"): "a square matrix raises no "
+    "error: columns are chosen instead of rows",
+    ("layers.dropout", "a share to keep taken for a rate"): "the argument is at the "
+    "same position: with 0.9, nine of ten are dropped, and training goes on",
+    ("images.resize", "a ramp"): "every pixel moves; a trained network gets worse, "
+    "without an error",
     (
         "losses.mean_squared_error",
         "a masked mean, by Keras",
     ): "every batch with padding has another loss and other gradients",
-    ("basics.regularized_loss", "the mean squared error"): "a penalty beside a mean "
-    "weighs n/2 times as much",
+    ("basics.regularized_loss", "the mean squared error"): "relative to a mean, the "
+    "penalty is n/2 times as large",
     ("gradients.gradients_by_source", "numbers"): "the gradient is None, and an "
-    "optimizer passes over it",
+    "optimizer skips it",
     ("gradients.cross_entropy_gradients", "even odds"): "the name is the same; labels "
-    "that are computed are trained, too",
-    ("optimizers.fit", "ten steps of RMSProp"): "the first step, shown here, moves "
-    "each weight by 3.2e-4 where v1 moves it by 4e-5 to 1.5e-4; ten steps move them "
-    "1.4 to 3.7 times as far",
-    ("learning_rates.descend", "the rate made once, before the loop"): "the rate never "
-    "falls, and the loss still does",
+    "that are computed get gradients, too",
+    ("optimizers.fit", "ten steps of RMSProp"): "the first step, shown here, changes "
+    "each weight by 3.2e-4, in v1 by 4e-5 to 1.5e-4; after ten steps the change is 1.4 "
+    "to 3.7 times as large",
+    ("learning_rates.descend", "the rate made once, before the loop"): "the rate stays "
+    "constant, but the loss still falls",
     (
         "checkpoints.train",
         "from a file of TensorFlow 2; tf.train.Checkpoint finds nothing in it",
-    ): "it loads nothing and says nothing: training begins with fresh weights",
-    ("training_loops.stop_and_resume", "in two runs"): "the first loss after a resume "
-    "is right, and all others are not",
+    ): "it loads nothing, without an error: training begins with new weights",
+    ("training_loops.stop_and_resume", "in two runs"): "after a resume, the first loss "
+    "is right, but all later losses differ",
     ("rnn.run_lstm", "the weights as they are, in Keras"): "the shapes of the kernels "
-    "agree, the order of the gates does not",
-    ("parallel.fit_towers", "gradients summed by a Keras optimizer"): "the step is as "
-    "many times too large as there are devices",
-    ("keras_functions.fit_in_phase", "as not in training"): "a base model that was "
-    "frozen so is trained by `fit`, and its losses fall all the same",
+    "agree, but the order of the gates does not",
+    ("parallel.fit_towers", "gradients summed by a Keras optimizer"): "the step is too "
+    "large by a factor, the number of devices",
+    ("keras_functions.fit_in_phase", "as not in training"): "`fit` trains a base model "
+    "that was frozen in this way, and the losses still fall",
 }
 
 
 def named():
-    """{(pair, case): (name of TensorFlow 1, what is taken for it)}, in Markdown."""
+    """{(pair, case): (name of TensorFlow 1, obvious replacement)}, in Markdown."""
     return {
         (row["pair"], row["case"]): (row["name"], row["taken"])
         for row in tsv.rows(TABLE)
@@ -63,7 +63,7 @@ def named():
 
 
 def tables(found):
-    """{name of a table: its text}, from what `docs.proofs` found."""
+    """{name of a table: its text}, from the result of `docs.proofs`."""
     rows = {
         (f"{topic}.{name}", friend["slug"]): friend
         for topic, pairs in found.items()
@@ -85,7 +85,7 @@ def anchor(name):
 def _dangerous(rows):
     names = named()
     text = [
-        "| TensorFlow 1 | what is taken for it | TensorFlow 1 gives | it gives "
+        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives | it gives "
         "| why it is dangerous |",
         "|---|---|---|---|---|",
     ]
@@ -99,7 +99,7 @@ def _dangerous(rows):
 def _all(rows):
     names = named()
     text = [
-        "| TensorFlow 1 | what is taken for it | TensorFlow 1 gives | it gives "
+        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives | it gives "
         "| because | proven by |",
         "|---|---|---|---|---|---|",
     ]
@@ -123,7 +123,7 @@ def _cell(text):
 
 
 def _changed():
-    """The names that mean something else today and are in no proven row."""
+    """The names with another meaning today that have no proven row."""
     known = {
         part for name, _ in named().values() for part in re.findall(r"tf[\w.]+", name)
     }
@@ -141,15 +141,15 @@ def _changed():
 def numbers(proof, case):
     """The first numbers in which a false friend differs: {"left", "naive"}, as text.
 
-    Those come first that differ in what is shown of them. Names and other text are
-    shown only where no number differs.
+    Numbers that differ in the digits shown come first. Names and other text are shown
+    only if no number differs.
     """
     import numpy as np
 
     from tf1to2.parity import false_friends
     from tf1to2.parity.compare import same_numbers
 
-    with warnings.catch_warnings():  # a warning that is an error is no answer
+    with warnings.catch_warnings():  # a warning that became an error is not an answer
         warnings.simplefilter("ignore")
         left, naive = false_friends.both(proof, case, case.bindings()[0])
     if isinstance(naive, Exception):
@@ -168,7 +168,7 @@ def numbers(proof, case):
             index = ... if a.size <= 6 else _telling(a, b, np.argwhere(differs))
             differing.append((a[index], b[index]))
     if not differing:
-        raise AssertionError(f"{case} shows no number that differs")
+        raise AssertionError(f"{case}: no number differs in the digits shown")
     a, b = min(differing, key=lambda s: (not _are_numbers(s), _look_alike(*s)))
     shown = ["nothing" if side is None else _shown(side) for side in (a, b)]
     if shown[0] == shown[1]:
@@ -178,7 +178,7 @@ def numbers(proof, case):
 
 
 def _telling(a, b, places):
-    """The first of these places where it shows, or else the first of all."""
+    """The first of these places that differs in the digits shown, or else the first."""
     places = [tuple(place) for place in places[:1000]]
     return next((p for p in places if not _look_alike(a[p], b[p])), places[0])
 
@@ -199,7 +199,7 @@ def _shown(array):
     array = np.asarray(array)
     if array.size > 6:
         return "an array of shape " + str(list(array.shape))
-    if array.dtype.kind == "f":  # five digits, which no processor changes
+    if array.dtype.kind == "f":  # five digits are the same on all processors
         text = np.array2string(
             array, separator=", ", formatter={"float": lambda x: f"{x:.5g}"}
         )

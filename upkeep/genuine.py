@@ -1,4 +1,4 @@
-"""What asks TensorFlow 1.15.5: the options of such a command, and a program's run."""
+"""Helpers of commands that run TensorFlow 1.15.5: their options, a program's run."""
 
 import argparse
 import subprocess
@@ -8,7 +8,7 @@ from tf1to2.parity import recordings
 
 
 def parser(name, description):
-    """The parser of `python -m upkeep.NAME`, which may also compare alone."""
+    """The parser of `python -m upkeep.NAME`, with --check and the environment."""
     made = argparse.ArgumentParser(f"python -m upkeep.{name}", description=description)
     made.add_argument("--check", action="store_true", help="compare, write nothing")
     made.add_argument(
@@ -18,16 +18,16 @@ def parser(name, description):
 
 
 def printed(python, program, *arguments, **variables):
-    """What a program prints that runs in a process of its own.
+    """Runs a program in a process of its own; returns its output.
 
     Args:
         python: the interpreter that has the TensorFlow.
         program: the path of the program.
         *arguments: its arguments.
-        **variables: of its environment, besides `recordings.genuine_environment`.
+        **variables: environment variables besides `recordings.genuine_environment`.
 
     Raises:
-        RuntimeError: the program broke down; what it wrote to stderr is shown.
+        RuntimeError: the program failed; its stderr is printed.
     """
     done = subprocess.run(
         [python, program, *arguments],
@@ -37,5 +37,5 @@ def printed(python, program, *arguments, **variables):
     )
     if done.returncode:
         sys.stderr.write(done.stderr)
-        raise RuntimeError(f"{python} broke down: exit status {done.returncode}")
+        raise RuntimeError(f"{python} crashed: exit status {done.returncode}")
     return done.stdout

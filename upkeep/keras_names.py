@@ -1,10 +1,10 @@
-"""Makes keras_names.tsv: which versions of Keras have a name, `keras` and `tf.keras`.
+"""Makes keras_names.tsv: which versions of `keras` and of `tf.keras` have a name.
 
-python -m upkeep.keras_names            makes tf1to2/catalog/keras_names.tsv anew
+python -m upkeep.keras_names            writes tf1to2/catalog/keras_names.tsv
 python -m upkeep.keras_names --check    compares with it, writes nothing
 
-pip downloads one wheel of each version of Keras, the newest patch, and the modules of
-its API are read, not imported. To add a version, add it to `KERAS_3`.
+pip downloads one wheel for each version of Keras, the newest patch. The modules of its
+API are read, not imported. To add a version, add it to `KERAS_3`.
 
 Keras 3 has two APIs: `keras`, and `keras._tf_keras.keras`, which is `tf.keras` of every
 TensorFlow from 2.16 on: `tf.keras` is a lazy loader of whatever Keras is installed, and
@@ -35,7 +35,7 @@ KERAS_3 = (
     *("3.8.0", "3.9.2", "3.10.0", "3.11.3", "3.12.4", "3.13.2", "3.14.1", "3.15.1"),
 )
 TF_KERAS_2, TF_KERAS_3 = "keras.api._v2.keras", "keras._tf_keras.keras"
-# Of the signature in tf.keras.backend, and with other answers, which a test measures.
+# The same signature as in tf.keras.backend, but other answers, which a test measures.
 OTHER_ANSWERS = ("binary_crossentropy", "hard_sigmoid", "shape", "sqrt")
 HEADER = """\
 # Which versions of Keras have a name, made by `python -m upkeep keras_names`: in the
@@ -59,14 +59,14 @@ def main(argv=None):
     if not options.check:
         output.save(keras_names.TABLE, text)
     elif keras_names.TABLE.read_text("utf-8") != text:
-        print("keras_names.tsv is not what the wheels have: run make upkeep")
+        print("keras_names.tsv differs from the wheels: run make upkeep")
         return 1
     print(f"{text.count(chr(10))} lines, of Keras {KERAS_2[0]} to {KERAS_3[-1]}")
     return 0
 
 
 def table(folder):
-    """The text of keras_names.tsv, of wheels that are downloaded to a folder."""
+    """The text of keras_names.tsv, from wheels that are downloaded to a folder."""
     two = {v: names(download(v, folder), TF_KERAS_2) for v in KERAS_2}
     wheels = {v: download(v, folder) for v in KERAS_3}
     package = {v: names(wheel, package_of(wheel)) for v, wheel in wheels.items()}
@@ -100,7 +100,7 @@ def span(name, found, ended=False):
 
 
 def _text(run, goes_on):
-    """A run of versions: "3.2-3.4"; without an end if it goes on; one version alone."""
+    """A range of versions: "3.2-3.4"; "3.2-" without an end; or a single version."""
     if goes_on:
         return f"{run[0]}-"
     return "-".join(dict.fromkeys((run[0], run[-1])))
@@ -129,7 +129,7 @@ def package_of(wheel):
 
 
 def names(wheel, module, prefix=""):
-    """{public name below a module of the API: the object, as "module.name"}.
+    """{public name in a module of the API: the object, as "module.name"}.
 
     A module's own object is "".
     """
@@ -147,7 +147,7 @@ def names(wheel, module, prefix=""):
 
 
 def _bound(path):
-    """Yields (name, the full name of its object) of what a module binds."""
+    """Yields (name, full name of its object) for each name that a module binds."""
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
@@ -158,7 +158,7 @@ def _bound(path):
 
 
 def alternative(name, wheel, package, three):
-    """The column `package` of a name; see `HEADER`."""
+    """The cell of a name in the column `package`; see `HEADER`."""
     target = three.get(name)
     if not target:
         return ""

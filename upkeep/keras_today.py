@@ -1,9 +1,9 @@
-"""Asks today's Keras what the left pages of the Keras topics do.
+"""Makes keras_today.tsv: the left pages of the Keras topics, run on today's Keras.
 
-`python -m upkeep.keras_today [TOPIC …]` makes keras_today.tsv: what tf_keras, Keras 2
-and Keras 3 answer, compared with the recordings of 1.15.5. `--check` asks again and
-says what differs. Both need tf_keras. guide/keras.md shows the table in two forms,
-`stages` and `witness`.
+`python -m upkeep.keras_today [TOPIC …]` writes the answers of tf_keras, Keras 2 and
+Keras 3, compared with the recordings of 1.15.5. `--check` runs all again and prints the
+differences. Both need tf_keras. guide/keras.md shows the table in two forms, `stages`
+and `witness`.
 """
 
 import argparse
@@ -47,7 +47,7 @@ HEADER = """\
 
 
 class Stage(typing.NamedTuple):
-    """A process that is asked: its name in the guide, its columns, its Keras."""
+    """A stage: its title in the guide, its columns of the table, and its Keras."""
 
     title: str
     columns: tuple
@@ -68,43 +68,45 @@ IDENTICAL, TOO, RENAMED = "identical", "an error, too", "other names"
 ARRAYS = "other names or numbers of arrays"
 WELL = ("same", TOO)
 SAME = 1e-5
-"""Relative to the largest value of an array: two kernels are less apart."""
+"""Relative to the largest value of an array: kernels differ by less than this."""
 
 SLACK = 4
-"""By which factor a distance of tf_keras may exceed the one that was measured."""
+"""The factor by which a distance of tf_keras may exceed its row."""
 
 KERNELS = "kernels have other last bits in float32"
 VANISHED = (
-    "gates are clipped, and gradients of early steps vanish: what is left is the order "
-    "in which a sum was made"
+    "gates are clipped, and gradients of early steps vanish: only the rounding of a "
+    "sum is left, which depends on its order"
 )
 CAUSES = {
     "other files": "another Keras writes other bytes, in one shard, and more metadata",
-    "other names": "weights bear the name of the cell, too: `lstm/kernel` is "
+    "other names": "names of weights now contain the cell: `lstm/kernel` became "
     "`lstm/lstm_cell/kernel`",
-    "rebuild, Adagrad of Keras 2.2": "its sums begin at 0.1 where the configuration "
-    "does not say, and began at 0",
-    "apply_gradients, .* passed": "`apply_gradients` heeds `clipnorm`, and did not",
-    "both limits": "the values are limited before the norm, and were after it",
-    "stop_early, the epochs end first": "the best weights come back at the end, too, "
-    "and did so only where training was stopped",
-    "stop_early, losses that are NaN": "the weights of the first epoch come back where "
-    "no loss is a number, and there were none",
-    "fit_padded": "a loss behind a mask is divided by the steps that count, and was by "
-    "all steps",
-    "EOFError": "a Lambda is kept as bytecode of the Python that wrote it",
-    "'decode'": "attributes of a file are text with h5py 3, and were bytes",
-    "saved_model'": "the two functions are gone: `model.save` and `load_model` do it",
-    "'predict_classes'": "it is gone: the argmax of `predict`",
-    "'multi_gpu_model'": "it is gone: `MirroredStrategy`",
-    "'experimental_run_v2'": "it is called `run`",
-    "'mask'": "the page overrides a private method, which has one argument more",
-    "model_to_estimator": "there are no estimators any more",
-    "read_both_ways": "a stateful `Bidirectional` goes on, and began anew",
-    "Cannot do batch_dot": "`K.batch_dot` takes the first axis alone for the batch, "
-    "and took all but the last two",
+    "rebuild, Adagrad of Keras 2.2": "without a value in the configuration, its sums "
+    "now begin at 0.1, before at 0",
+    "apply_gradients, .* passed": "`apply_gradients` now uses `clipnorm`, before it "
+    "did not",
+    "both limits": "values are now clipped before the norm, earlier after it",
+    "stop_early, the epochs end first": "the best weights are now restored at the end "
+    "of all epochs, too, before only if training was stopped",
+    "stop_early, losses that are NaN": "if all losses are NaN, the weights of the "
+    "first epoch are now restored, before no weights",
+    "fit_padded": "a masked loss is now divided by the number of unmasked steps, "
+    "before by the number of all steps",
+    "EOFError": "a Lambda is saved as bytecode of the Python that wrote it",
+    "'decode'": "attributes of a file are text with h5py 3, before they were bytes",
+    "saved_model'": "the two functions are removed: use `model.save` and `load_model`",
+    "'predict_classes'": "it is removed: use the argmax of `predict`",
+    "'multi_gpu_model'": "it is removed: use `MirroredStrategy`",
+    "'experimental_run_v2'": "it is renamed `run`",
+    "'mask'": "the page overrides a private method, which now has one more argument",
+    "model_to_estimator": "estimators are removed",
+    "read_both_ways": "a stateful `Bidirectional` now continues from its last state, "
+    "before it began again",
+    "Cannot do batch_dot": "`K.batch_dot` now takes only the first axis as the batch, "
+    "before all except the last two",
 }
-"""{what a part of a cell of tf_keras has: why it differs}; the rest is rounding."""
+"""{part of a cell of tf_keras: why it differs}; other differences are rounding."""
 
 
 class Question(typing.NamedTuple):
@@ -119,7 +121,7 @@ class Question(typing.NamedTuple):
 
 
 def asked(topics=()):
-    """[Question] of all cases of the Keras topics, in their order.
+    """The [Question] for all cases of the Keras topics, in their order.
 
     Args:
         topics: their names; all, unless given.
@@ -133,7 +135,8 @@ def asked(topics=()):
 
     known = [name for name in PROVIDER.names() if name.startswith("keras_")]
     if unknown := set(topics) - set(known):
-        raise CommandError(f"no topic {min(unknown)}: one of {', '.join(known)}")
+        names = ", ".join(known)
+        raise CommandError(f"no topic {min(unknown)}; the topics are: {names}")
     found = []
 
     def ask_of(columns, proof, case, *request):
@@ -188,7 +191,7 @@ def measured(topics=()):
 
 
 def ask(stage, questions):
-    """What a stage answers, in a process of its own: see `answer`.
+    """The answers of a stage, from a process of its own: see `answer`.
 
     Raises:
         CommandError: tf_keras is not installed, or the process failed.
@@ -216,21 +219,21 @@ def ask(stage, questions):
 
 
 def answer_file():
-    """Answers the questions of a file in their place: the process of `ask`."""
+    """Replaces the questions in a file by answers, in the process that `ask` starts."""
     stage, path = sys.argv[1], pathlib.Path(sys.argv[2])
     settings.apply()  # as the proofs do, before TensorFlow is imported
     path.write_bytes(pickle.dumps(answer(stage, pickle.loads(path.read_bytes()))))
 
 
 def answer(stage, questions):
-    """What a stage answers, in this process, which has its Keras.
+    """The answers of a stage, in this process, which has its Keras.
 
     Args:
         stage: one of `STAGES`.
-        questions: [(name of the left page, request, what 1.15.5 answered)].
+        questions: [(name of the left page, request, answer of 1.15.5)].
 
     Returns:
-        [{path: array}], as `v1.respond` has it.
+        [{path: array}], as in `v1.respond`.
     """
     from tf1to2.parity import v1
 
@@ -245,22 +248,22 @@ def answer(stage, questions):
             else:
                 pages[page] = pages.get(page) or of_today(page)
                 found = eagerly(pages[page], {**request, "weights": weights})
-        except Exception as error:  # which is its answer
+        except Exception as error:  # an error is an answer
             found = v1.raised(error)
         told.append(found)
     return told
 
 
 def _weights(recorded):
-    """{name: shape} of the variables that an answer of a layer tells."""
+    """{name: shape} of the variables in the answer of a layer."""
     told = {p.partition("/")[2]: x for p, x in recorded.items()}
     return {p: x.shape for p, x in told.items() if f"state/{p}" in recorded}
 
 
 def _in_a_graph(page, request, weights):
-    """The answer of a left page, its weights under the names of 1.15.5.
+    """The answer of a left page, with its weights under the names of 1.15.5.
 
-    They begin at the numbers that go with these names.
+    Their initial values are those of these names.
     """
     from tf1to2.parity import structure, v1
 
@@ -283,7 +286,7 @@ def _in_a_graph(page, request, weights):
 
 
 class Nothing(contextlib.nullcontext):
-    """Stands for a graph or a session, and is neither."""
+    """A placeholder for a graph or a session: a context that does nothing."""
 
     def __init__(self, *_, **__):
         super().__init__()
@@ -306,17 +309,17 @@ def of_today(page):
     made = types.ModuleType(page)
     made.tf = old
     code = path.read_text("utf-8").replace("import tensorflow.compat.v1 as tf", "")
-    # Keras 3 refuses lr=, and tf_keras trains at 0.01: nothing else would be seen.
+    # Keras 3 raises for lr=, tf_keras ignores it: this would hide other differences.
     code = code.replace("(lr=", "(learning_rate=")
-    code = code.replace("weight.op.name", 'weight.name.split(":")[0]')  # of a graph
+    code = code.replace("weight.op.name", 'weight.name.split(":")[0]')  # needs a graph
     exec(compile(code, path, "exec"), vars(made))
-    if hasattr(made, "mirrored"):  # devices are nothing to ask a Keras for
+    if hasattr(made, "mirrored"):  # devices do not depend on Keras
         made.mirrored = parallel.mirrored
     return made
 
 
 def eagerly(page, request):
-    """The outputs of a left page that has no graph, as `v1.run` answers."""
+    """The outputs of a left page without a graph, in the form of `v1.run`."""
     import tensorflow as tf
 
     from tf1to2.parity import structure, v1, widening
@@ -339,14 +342,14 @@ def eagerly(page, request):
 
 
 def _set_distinct(layer, weights):
-    """Gives the weights of a layer the numbers that 1.15.5's had.
+    """Sets the weights of a layer to the values that they have in 1.15.5.
 
     Args:
-        layer: any.
+        layer: a Keras layer.
         weights: {name in 1.15.5: shape}.
 
     Raises:
-        ValueError: the layer has others.
+        ValueError: the layer has other weights.
     """
     from tf1to2.parity import structure
 
@@ -361,11 +364,11 @@ def _set_distinct(layer, weights):
 def old_names(found, weights):
     """{name today: name in 1.15.5} of the weights of a layer.
 
-    Keras 2 calls `lstm/kernel` `lstm/lstm_cell/kernel`: what a layer wraps is called by
-    one name more, or one less.
+    In Keras 2, `lstm/kernel` is `lstm/lstm_cell/kernel`: names of wrapped layers have
+    one part more, or one less.
 
     Raises:
-        ValueError: there are more names, or fewer.
+        ValueError: the numbers of names differ.
     """
 
     def named(texts):
@@ -377,10 +380,10 @@ def old_names(found, weights):
 
 
 def verdict(sides):
-    """How the answers to a case compare: "identical", "2 ULP, 1.2e-07; other names".
+    """The comparison of a case's answers: "identical", "2 ULP, 1.2e-07; other names".
 
     Args:
-        sides: [(what 1.15.5 answered, what a stage answers)], of every size.
+        sides: [(answer of 1.15.5, answer of the stage)], for every size.
     """
     notes, units, relative = [], 0, 0.0
     for recorded, found in sides:
@@ -398,7 +401,7 @@ def verdict(sides):
 
 
 def error_told(found):
-    """An exception, as `v1.raised` has it, in at most 120 letters."""
+    """An exception from `v1.raised`, as text of at most 120 characters."""
     text = str(found["message"])
     lines = [line.strip() for line in text.split("\n") if line.strip()] or [""]
     told = lines[-1] if lines[0] == "in user code:" else lines[0]
@@ -409,7 +412,7 @@ def error_told(found):
 
 
 def _returned(answer):
-    """What a page returned, without its structure; an exception as it is."""
+    """The outputs of an answer without its structure; an exception unchanged."""
     from tf1to2.parity.expected import outputs_of
 
     if "raised" in answer:
@@ -418,19 +421,19 @@ def _returned(answer):
 
 
 def _compared(answer):
-    """An answer without what is drawn for weights; which train, the gradients tell."""
+    """An answer without initial weights; gradients show which weights are trained."""
     kept = {p: x for p, x in answer.items() if not p.startswith(("initial", "trai"))}
     names = [p for p in kept if p.startswith("variables/")]
     return kept | dict(zip(names, sorted(kept[p] for p in names), strict=True))
 
 
 def _apart(left, right):
-    """([what differs that is no float], the distance of the floats)."""
+    """([differences other than floats], the distance of the floats)."""
     from tf1to2.parity.distance import NOT_NUMBERS
     from tf1to2.parity.distance import distance as apart
 
     notes, far = [], (0, 0.0)
-    if set(left) != set(right):  # which their structure tells once more
+    if set(left) != set(right):  # the structure has the same information
         left.pop("structure", None), right.pop("structure", None)
     for path in left | right:
         a, b = left.get(path), right.get(path)
@@ -453,12 +456,12 @@ def _apart(left, right):
 
 
 def rows():
-    """[{column: text}] of the table as it is."""
+    """[{column: text}] of the table, as in the file."""
     return tsv.rows(TABLE)
 
 
 def text(rows):
-    """The table as a file has it, with the machine that it is measured on."""
+    """The text of the table's file, with the machine that it was measured on."""
     from tf1to2.parity import float32
     from tf1to2.parity.recordings import cpu_features
 
@@ -480,27 +483,27 @@ def _is_error(told):
 
 
 def _notes(told):
-    """The parts of a verdict that are no distance."""
+    """The parts of a verdict that are not distances."""
     parts = told.split("; ")
     return [part for part in parts if " ULP, " not in part and part != IDENTICAL]
 
 
 def distance(told):
-    """The relative distance that a verdict tells; 0.0 where it tells none."""
+    """The relative distance in a verdict; 0.0 if it has no distance."""
     found = re.search(r" ULP, ([^;]+)", told)
     return float(found[1]) if found else 0.0
 
 
 def differences(new, old, columns=COLUMNS):
-    """[line] of the rows that are not as they were.
+    """The lines of rows that have changed.
 
     Classes of errors and notes must be the same. A distance of tf_keras may be
-    rounding, `SLACK` times as large as it was, or smaller; one of Keras 2 and Keras 3
-    may be any other above rounding, and any other below.
+    rounding, or up to `SLACK` times the old one. A distance of Keras 2 or Keras 3 only
+    has to stay on the same side of rounding.
 
     Args:
         new, old: rows of the same topics.
-        columns: those that are compared.
+        columns: the columns to compare.
     """
     then = {(row["pair"], row["case"]): row for row in old}
     told = []
@@ -508,7 +511,7 @@ def differences(new, old, columns=COLUMNS):
         before = then.pop((row["pair"], row["case"]), None)
         if not before or not all(_holds(c, row[c], before[c]) for c in columns):
             told.append("\t".join(row.values()))
-    return told + ["not any more: " + "\t".join(row.values()) for row in then.values()]
+    return told + ["removed: " + "\t".join(row.values()) for row in then.values()]
 
 
 def _holds(column, now, before):
@@ -522,7 +525,7 @@ def _holds(column, now, before):
 
 
 def stages():
-    """What breaks, and with which stage first, in Markdown."""
+    """The table of lines that break, and of the stage that breaks them, in Markdown."""
     titles = [stage.title for stage in STAGES.values()]
     lines = [f"| pair | case | breaks with | {' | '.join(titles)} |"]
     lines.append("|---" * (3 + len(titles)) + "|")
@@ -539,7 +542,7 @@ def stages():
 
 
 def answers(row):
-    """{stage: what it answers to a row, as `shown`}; {} unless all were asked."""
+    """{stage: its answer for a row, as `shown`}; {} unless all stages have one."""
     if not row["Keras 3"]:
         return {}
     tf_keras = row["tf_keras float64"] or row["tf_keras float32"]
@@ -548,10 +551,10 @@ def answers(row):
 
 
 def shown(told):
-    """A verdict for the guide: "same", "0.1 apart", notes, or an error's beginning."""
+    """A verdict for the guide: "same", "0.1 apart", notes, or the start of an error."""
     if not _is_error(told):
         notes = [note for note in _notes(told) if note != RENAMED]
-        if ARRAYS in notes:  # the others compare what does not belong together
+        if ARRAYS in notes:  # with other arrays, distances mean nothing
             return ARRAYS
         far = distance(told)
         return "; ".join(notes) or ("same" if far <= SAME else f"{far:.1g} apart")
@@ -562,7 +565,7 @@ def shown(told):
 
 
 def witness():
-    """How many cases of each topic tf_keras answers how, and why, in Markdown."""
+    """The table of tf_keras: numbers of cases by topic and result, in Markdown."""
     kinds = (IDENTICAL, "rounding", "other numbers", "other files", TOO, "does not run")
     lines = ["| topic | pairs | cases | " + " | ".join(kinds) + " |"]
     lines.append("|---" * (3 + len(kinds)) + "|")
@@ -589,7 +592,7 @@ def witness():
 
 
 def _kind(row):
-    """The column of the summary that a row counts for."""
+    """The column of the summary in which a row is counted."""
     told = row["tf_keras float32"]
     if told in (IDENTICAL, TOO):
         return told
@@ -601,10 +604,10 @@ def _kind(row):
 
 
 def causes(row):
-    """{part of a row's tf_keras cells that differs: why}.
+    """{part of a row's tf_keras cells that differs: reason}.
 
     Raises:
-        KeyError: nothing is known of a part.
+        KeyError: `CAUSES` has no reason for a part.
     """
     found = {}
     for column, rounding in zip(TF_KERAS, (KERNELS, VANISHED), strict=True):
@@ -622,7 +625,7 @@ def causes(row):
 
 
 def _what(found):
-    """What differs in a group of rows: an error, a distance, or a note."""
+    """The difference in a group of rows: an error, a distance, or a note."""
     parts = list(dict.fromkeys(part for _, part in found))
     far = [distance(part) for part in parts]
     if min(far):
@@ -633,7 +636,7 @@ def _what(found):
 
 
 def _where(found):
-    """Which pairs a group has, or how many."""
+    """The pairs of a group, or their number."""
     cases = counted(len(found), "case")
     pairs = list(dict.fromkeys(row["pair"] for row, _ in found))
     topics = {_topic(row) for row, _ in found}
@@ -645,11 +648,11 @@ def _where(found):
 
 
 def run(topics=(), check=False):
-    """Measures the rows of topics, and writes or checks them.
+    """Runs all stages for the given topics, and writes or checks the table.
 
     Args:
         topics: names of Keras topics; all, unless given.
-        check: whether to print what differs from the table, and write nothing.
+        check: whether to print differences from the table, and write nothing.
 
     Returns:
         Exit status: 1 if something differs.
@@ -662,7 +665,7 @@ def run(topics=(), check=False):
     again = {_topic(row) for row in new}
     if check:
         found = differences(new, [row for row in old if _topic(row) in again])
-        print("\n".join(found) or f"{TABLE.name} is as measured")
+        print("\n".join(found) or f"{TABLE.name} is up to date")
         return int(bool(found))
     kept = [row for row in old if _topic(row) not in again]
     output.save(TABLE, text(sorted(kept + new, key=_topic)))

@@ -1,10 +1,10 @@
-"""Measures how far pages are from the genuine TensorFlow 1.15.5: float32 and Keras.
+"""Measures the distances of pages from the genuine TensorFlow 1.15.5: float32, Keras.
 
-What is measured, the rows of float32.tsv and of keras.tsv, is written anew. A row that
-is farther than what is measured stays, since another processor needed it, unless
-`--tighten` is given. How tight the rows are, and which are not needed any more, is
-printed. A person reads it; no test asks. With `--where "tensorflow<2.17"`, what is
-farther away on some releases gets rows for these.
+It updates the rows of float32.tsv and of keras.tsv. A row with a larger distance than
+the measured one stays, because another processor needed it, unless `--tighten` is
+given. It prints rows that are too large or no longer needed, for you to read; no test
+checks these. With `--where "tensorflow<2.17"`, larger distances on some releases get
+rows for these releases.
 
     python -m upkeep.measuring float32 parity_tests rnn --tighten
 """
@@ -34,7 +34,7 @@ def main(argv=None):
     parser.add_argument(
         "--tighten",
         action="store_true",
-        help="write what is measured, also where the row is farther",
+        help="also write distances that are smaller than those of the rows",
     )
     options = parser.parse_args(argv)
     table_of = _float32 if options.table == "float32" else _distances
@@ -57,18 +57,18 @@ def _distances(proof):
 
 
 def write(provider, names, table_of, where="", tighten=False):
-    """Writes the rows of a provider's proofs anew, and prints what changed.
+    """Updates the rows of a provider's proofs, and prints the changes.
 
     Args:
         provider: a module, or the path of a file.
         names: of proofs; all, if empty.
         table_of: function from a proof to its table and the function that measures its
             rows; to None if it has none.
-        where: the releases that the rows are of, such as "tensorflow<2.17".
-        tighten: whether to write what is measured, also where the row is farther.
+        where: the releases of the rows, such as "tensorflow<2.17".
+        tighten: whether to write measured distances that are smaller than a row's.
 
     Returns:
-        Exit status: 1 where something differs that may not.
+        Exit status: 1 if something other than a float differs.
 
     Raises:
         CommandError: there is no such provider or proof.
@@ -99,7 +99,7 @@ def write(provider, names, table_of, where="", tighten=False):
 
 
 def float32_rows(proof):
-    """The rows of a proof, measured now: what differs in float32, and by which kernels.
+    """The rows of a proof, measured now: differences in float32, with their kernels.
 
     Args:
         proof: a `Proof`, whose recording is up to date.
@@ -108,14 +108,14 @@ def float32_rows(proof):
         list of `Row`.
 
     Raises:
-        Mismatch: something differs that is no float.
+        Mismatch: a leaf that is not a float differs.
     """
     rows = []
     for case in proof.cases:
         if isinstance(case, Raises) or proof.float32_way(case) is None:
             continue
         found, noise = {}, {}
-        with operations() as ran:  # the first run, which traces what is traced once
+        with operations() as ran:  # the first run: it traces
             answers = proof.answers_float32(case)
         recorded = proof.recorded_float32(case)
         for expected, actual in zip(recorded, answers, strict=True):
@@ -124,7 +124,7 @@ def float32_rows(proof):
         for sizes, expected, actual in zip(case.bindings(), recorded, answers):
             for path, most in _noise(proof, case, sizes, expected, actual).items():
                 noise[path] = max(most, noise.get(path, 0.0))
-                found.setdefault(path, (0, 0.0))  # another processor's is other noise
+                found.setdefault(path, (0, 0.0))  # noise depends on the processor
         if not found:
             continue
         pair, cause = f"{proof.name}.{case.name}", changed.causes(ran)
@@ -136,9 +136,9 @@ def float32_rows(proof):
 
 
 def _noise(proof, case, sizes, expected, actual):
-    """{path: magnitude} of the leaves of one size that are 0 but for rounding.
+    """{path: magnitude} of the leaves of one size that are 0 except for rounding.
 
-    These are the leaves of which 1.15.5 in float64 leaves next to nothing.
+    In float64 on 1.15.5, these leaves are almost 0.
     """
     exact = proof.recorded_answer(case, sizes)
     return {
@@ -151,9 +151,9 @@ def _noise(proof, case, sizes, expected, actual):
 
 @contextlib.contextmanager
 def operations():
-    """A set that gets the types of operations that run or are traced meanwhile.
+    """A context: a set of the types of operations that run or are traced.
 
-    Those whose outputs are no floats, such as products of sizes, are left out.
+    Operations without float outputs, such as products of sizes, are left out.
     """
     from tensorflow.python.framework import op_callbacks
 
@@ -164,7 +164,7 @@ def operations():
         if not dtypes or any(d.is_floating or d.is_complex for d in dtypes):
             ran.add(op_type if isinstance(op_type, str) else op_type.decode())
 
-    def noted(thread):  # each thread has callbacks of its own
+    def noted(thread):  # callbacks belong to a thread
         op_callbacks.add_op_callback(note)
         run(thread)
 

@@ -1,7 +1,7 @@
-"""The index of names, guide/names/: what became of each name of 1.15.5, by module.
+"""Makes the index of names, guide/names/: the replacement of each name, by module.
 
-A module that fills a file has one of its own; small ones share `others.md`. Names of
-contrib that only their module's row tells of stand with that row.
+A large module has a file of its own; small modules share `others.md`. Names of contrib
+without a row of their own are listed with the row of their module.
 """
 
 import functools
@@ -11,7 +11,7 @@ from tf1to2.catalog import entries as catalog
 from tf1to2.catalog import facts, verdicts
 from tf1to2.pages import topics
 
-FULL = 55_000  # bytes, of which no file has more
+FULL = 55_000  # maximum number of bytes of a file
 SMALL = 3_000
 HEAD = "| name | verdict | write | pair |\n|---|---|---|---|"
 
@@ -39,7 +39,7 @@ def files():
 
 
 def _shelved(modules, parts, stem):
-    """{file: {heading: text}}, as many files as it takes."""
+    """{file: {heading: text}}, in as many files as needed."""
     shelves, size = [{}], 0
     for module in modules:
         for heading, text in _split(module, parts[module]):
@@ -53,7 +53,7 @@ def _shelved(modules, parts, stem):
 
 
 def _split(module, text):
-    """[(heading, text)], in pieces that a file can hold."""
+    """[(heading, text)], in pieces that fit into a file."""
     pieces, rows = [], []
     for row in text.split("\n"):
         if rows and sum(len(r.encode()) + 1 for r in [*rows, row]) > FULL - 2_000:
@@ -78,7 +78,7 @@ def _entry(shelves):
     lines = [
         "# Names",
         "",
-        "What became of every public name of TensorFlow 1.15.5, by module. "
+        "The replacement of every public name of TensorFlow 1.15.5, by module. "
         "`tf1to2 explain NAME` says more: which arguments changed, and the code.",
         "",
     ]
@@ -93,7 +93,7 @@ def _entry(shelves):
 
 @functools.cache
 def _modules():
-    """{module: its names}: "tf" for tf.where, "tf.contrib.rnn" for all beneath."""
+    """{module: its names}: "tf" for tf.where, "tf.contrib.rnn" for all names below."""
     found = {}
     for name in catalog.symbols():
         parts = name.split(".")
@@ -114,7 +114,7 @@ def _is_module(name):
 
 
 def _module(names):
-    """The table of a module's names, and what needs no row of its own."""
+    """The table of a module's names, and the list of names without a row."""
     entries = {name: catalog.lookup(name) for name in names}
     groups, rows, parts = {}, [], []
     for name, entry in entries.items():
@@ -136,7 +136,7 @@ def _module(names):
 
 
 def _said(entry):
-    """(verdict, what to write, the link to the pair) of a name, as they are shown."""
+    """(verdict, replacement, link to the pair) of a name, as text."""
     write = f"`{entry.form}`" if entry.form else entry.becomes or entry.what
     return entry.verdict, write, _link(entry.pair)
 

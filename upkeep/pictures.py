@@ -1,8 +1,8 @@
 """Draws the pictures of README and the guide.
 
-Each function computes what it shows with the pages, and returns a figure. The files are
-guide/pictures/NAME.svg, where NAME is that of the function. README's picture is a pair
-of the pages, in four files: for light and dark pages, wide and narrow ones.
+Each function computes its data with the pages, and returns a figure. The files are
+guide/pictures/NAME.svg, where NAME is the name of the function. README's picture is a
+pair of the pages, in four files: for light and dark, wide and narrow browser windows.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from upkeep import svg
 from v2_eager import averages, images, learning_rates, regularization
 
 FOLDER = pathlib.Path(__file__).parents[1] / "guide" / "pictures"
-OLD, NEW, GREY = "#b4540a", "#1f6fb2", "#767676"  # these three can be told apart
+OLD, NEW, GREY = "#b4540a", "#1f6fb2", "#767676"  # easy to distinguish
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tf1to2",
@@ -119,7 +119,7 @@ def decision_boundary(steps=40_000):
 
 
 def race(runs=200):
-    """What `a + 2` beside `tf.assign(a, 5)` gives, of 200 runs each."""
+    """The results of `a + 2` beside `tf.assign(a, 5)`, in 200 runs each."""
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as sess:
         a = v1.Variable(1, use_resource=False)
@@ -155,7 +155,7 @@ def race(runs=200):
 
 
 def broadcasting():
-    """The sum that was meant, and the matrix that was made."""
+    """The intended sum, and the matrix that broadcasting makes."""
     figure, both = _figure(6.0, 2.4, columns=2)
     column = np.array([[1], [2]])
     shown = {
@@ -215,7 +215,7 @@ def graph_and_trace():
 
 
 def benchmarks():
-    """Each form's time by that of 1.15.5, for batches of 64, as last measured."""
+    """The time of each form relative to 1.15.5, for batches of 64, as last measured."""
     path = FOLDER.parents[1] / "benchmarks" / "work.json"
     rows = [
         row
@@ -284,7 +284,7 @@ PICTURES = {
 }
 
 
-# {picture: the pair that it shows}, and {end of a file's name: arguments of svg.pair}.
+# {picture: its pair}, and {suffix of a file's name: arguments of svg.pair}.
 PAIRS = {"pair": "basics.train_classifier"}
 FORMS = {
     "": {},
@@ -308,7 +308,7 @@ def _figure(width, height, columns=1):
 
 
 def main(arguments=None):
-    """Draws the pictures of these names, or all."""
+    """Draws the pictures with the given names, or all."""
     parser = argparse.ArgumentParser(
         prog="python -m upkeep.pictures", description="Draw the pictures of the guide."
     )

@@ -1,9 +1,9 @@
-"""How much of what legacy code uses is proven by its very name.
+"""Prints the share of the uses in legacy code whose names are proven.
 
 python -m upkeep.share [USAGE.tsv]
 
-A public name that TensorFlow 2 has not got counts by its uses. It is proven if a left
-page calls it, or a probe does, by any of its names; a key of a class by the class.
+Public names that TensorFlow 2 does not have are counted by their uses. A name is proven
+if a left page or a probe calls it, by any of its aliases; a member, if its class is.
 """
 
 import argparse
@@ -13,11 +13,11 @@ from tf1to2.catalog import facts, links
 from tf1to2.probes import probed
 from upkeep.probes import coverage
 
-MOST = 40  # names that are listed
+MOST = 40  # how many names are printed
 
 
 def share(usage):
-    """(uses of TensorFlow 1 alone, those of proven names, [(uses, name)] of the rest).
+    """(uses of names only in TensorFlow 1, of proven ones, [(uses, name)] of others).
 
     Args:
         usage: {name: uses}.
@@ -29,7 +29,7 @@ def share(usage):
 
 
 def _is_gone(name):
-    """Whether it is public in 1.15.5 and gone from TensorFlow 2, or its class is."""
+    """Whether a name, or its class, is public in 1.15.5 and missing in TensorFlow 2."""
     fact = facts.fact(name) or facts.fact(name.rpartition(".")[0])
     return fact is not None and not fact.here and fact.kind != "module"
 
@@ -50,17 +50,17 @@ def main(argv=None):
     parser.add_argument(
         "usage",
         nargs="?",
-        help="tab-separated, columns symbol and uses; by default what 54 public "
-        "repositories use",
+        help="tab-separated, columns symbol and uses; by default the uses in 54 public "
+        "repositories",
     )
     path = parser.parse_args(argv).usage
     usage = coverage.uses(path) if path else coverage.used()
     total, proven, rest = share(usage)
     if not total:
-        print("no name of TensorFlow 1 is used in there", file=sys.stderr)
+        print("the file has no name that only TensorFlow 1 has", file=sys.stderr)
         return 2
-    print(f"{proven} of {total} uses are of proven names: {proven / total:.1%}")
-    print("Most used of the others:")
+    print(f"{proven} of {total} uses have proven names: {proven / total:.1%}")
+    print("The most used of the other names:")
     for count, name in rest[:MOST]:
         print(f"{count:6}  {name}")
     return 0

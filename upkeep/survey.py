@@ -1,23 +1,23 @@
-"""The facts about every public name of TensorFlow 1.15.5, then and now.
+"""Makes the tables of all public names of TensorFlow 1.15.5, then and now.
 
-python -m upkeep.survey            makes names.tsv, members.tsv, privates.tsv anew
+python -m upkeep.survey            writes names.tsv, members.tsv, privates.tsv
 python -m upkeep.survey --check    compares with them, writes nothing
 
-The genuine 1.15.5 is walked under Python 3.7, today's TensorFlow twice, with Keras 3
-and with tf_keras, each in a process of its own (see api_walk.py). All columns are
-theirs: what needs judgement is in verdicts.tsv.
+The genuine 1.15.5 is inspected under Python 3.7, today's TensorFlow twice, with Keras 3
+and with tf_keras, each in a process of its own (see api_walk.py). All columns are facts
+from these; judgements are in verdicts.tsv.
 
-names.tsv: symbol; kind; object, the first of several names of one thing; signature;
-what is there today: "same" (the object of compat.v1), "differs" (another object of that
-name), "v1" (in compat.v1 alone), "gone", or the name that it has now; signature_today,
-where it is another; tf_keras, where that differs from Keras 3: "gone", "=" (as in
-1.15.5) or its signature; deprecated, what 1.15.5 said was to be used instead.
+names.tsv: symbol; kind; object, the first of several names of one object; signature;
+today: "same" (the object of compat.v1), "differs" (another object of that name), "v1"
+(only in compat.v1), "gone", or its new name; signature_today, if it differs; tf_keras,
+if that differs from Keras 3: "gone", "=" (as in 1.15.5) or its signature; deprecated,
+the replacement that 1.15.5 recommended.
 
 members.tsv: class; member, or "" in the line of the class; kind; signature, which in
-the line of the class are its bases; today, signature_today, tf_keras as above, but ""
-where the class is not there. A class has lines for what it defines, and for what fares
-otherwise today than with its base. privates.tsv tells the public names of what legacy
-code takes from tensorflow.python.
+the line of the class has its bases; today, signature_today, tf_keras as above, but ""
+if the class is missing. A class has lines for members that it defines, and for members
+that changed in another way than in its base. privates.tsv has the public names for
+names that legacy code imports from tensorflow.python.
 """
 
 import collections
@@ -43,7 +43,7 @@ NAMES = ("symbol", "kind", "object", "signature", "today", "signature_today")
 NAMES += ("tf_keras", "deprecated")
 MEMBERS = ("class", "member", "kind", "signature", "today", "signature_today")
 MEMBERS += ("tf_keras",)
-SURVEYED = "2.21"  # the TensorFlow whose names the tables tell
+SURVEYED = "2.21"  # the version of today's TensorFlow in the tables
 
 
 def main(argv=None):
@@ -61,8 +61,8 @@ def main(argv=None):
         return 2
     if not now["version"].startswith(SURVEYED + "."):
         print(
-            f"error: the tables tell the names of TensorFlow {SURVEYED}, and "
-            f"{now['version']} is installed",
+            f"error: the tables are for TensorFlow {SURVEYED}, but {now['version']} is "
+            "installed",
             file=sys.stderr,
         )
         return 2
@@ -73,7 +73,7 @@ def main(argv=None):
             output.save(path, text)
         elif path.read_text(encoding="utf-8") != text:
             stale = True
-            print(f"{name} is not what both TensorFlows have: run make upkeep")
+            print(f"{name} differs from the installed TensorFlows: run make upkeep")
     if not stale:
         members = sum(len(c["own"]) for c in found["classes"].values())
         print(
@@ -85,7 +85,7 @@ def main(argv=None):
 
 
 def walk(python):
-    """(1.15.5, today with Keras 3, today with tf_keras), as api_walk.py tells them."""
+    """(1.15.5, today with Keras 3, today with tf_keras), as found by api_walk.py."""
     root = pathlib.Path(__file__).parents[1]
     environment = genuine_environment(PYTHONPATH=str(root))
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ def walk(python):
                 [interpreter, "-m", "upkeep.api_walk", *several],
                 check=True,
                 env={**environment, "TF_USE_LEGACY_KERAS": keras},
-                stderr=subprocess.PIPE,  # full of TensorFlow's own remarks
+                stderr=subprocess.PIPE,  # TensorFlow's log lines
                 text=True,
             )
         return [json.loads(pathlib.Path(path).read_text()) for path in paths]
@@ -179,7 +179,7 @@ def _names(found, now, legacy, first):
 
 
 def _tf_keras(then, today, text, legacy, now):
-    """What tf_keras has where Keras 3 has something else; see the top."""
+    """The column tf_keras of names.tsv: differences from Keras 3; see the module."""
     if not {legacy["home"].partition(".")[0], now["home"].partition(".")[0]} & {
         "keras",
         "tf_keras",
@@ -231,7 +231,7 @@ def _members(found, now, legacy, first):
 
 
 def _facts(key, classes, now, legacy):
-    """{member: (today, signature, tf_keras)} of a class that is there today."""
+    """{member: (today, signature, tf_keras)} of a class that exists today."""
     if key not in now["members"]:
         return {}
     here = now["members"][key]["members"]

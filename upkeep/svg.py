@@ -1,4 +1,4 @@
-"""A pair side by side as a picture: SVG whose text is text, for light or dark pages."""
+"""Draws a pair side by side as SVG with real text, for light or dark pages."""
 
 import html
 import itertools
@@ -10,27 +10,27 @@ from tf1to2.view.site import DARK, LIGHT
 from tf1to2.view.website.columns import coloured
 
 TITLES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2"}
-# The rest of the colours is the site's; these are of Furo, its theme.
+# Colours of Furo, the site's theme; the other colours are in the site's CSS.
 GROUNDS = {
     False: dict(ground="#ffffff", bar="#f8f9fb", text="#1f2328", sign="#5a5c63"),
     True: dict(ground="#131416", bar="#1a1c1e", text="#cfd0d0", sign="#9ca0a5"),
 }
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, DejaVu Sans Mono, monospace"
 SIZE, STEP, CHARACTER = 14, 20, 8.4  # of the font, of lines, of a character's width
-BAR, GUTTER, MARGIN = 32, 26, 10  # a bar's height, the space for a sign, at the right
-HANGING = 4  # by how much the rest of a long line is indented
+BAR, GUTTER, MARGIN = 32, 26, 10  # title's height, sign's width, right margin
+HANGING = 4  # indentation of the rest of a long line
 
 
 def pair(name, dark=False, narrow=False):
-    """A pair as a picture: the bodies without their docstrings, aligned as on the site.
+    """A pair as a picture: aligned as on the site, without docstrings.
 
     Args:
         name: "basics.train_classifier".
         dark: whether it is for a dark page.
-        narrow: whether the sides lie one above the other, for a telephone.
+        narrow: whether one side is above the other, for a telephone.
 
     Returns:
-        The text of an SVG file. Its width is that of the page.
+        The text of an SVG file, as wide as the page.
     """
     definitions = library.pairs()[name]
     modules = [coloured(definition.module) for definition in definitions]
@@ -66,7 +66,7 @@ def pair(name, dark=False, narrow=False):
 
 
 class _Cell:
-    """A line of one side, cut into the lines that fit.
+    """A line of one side, wrapped into lines that fit.
 
     Attributes:
         kind: "gone" or "new", the name of its background, or "".
@@ -149,7 +149,7 @@ def _characters(pieces):
 
 
 def _fitted(text, characters, columns):
-    """[(indentation, pieces)]: a line that is too long goes on below, indented."""
+    """[(indentation, pieces)]: a long line is wrapped, and its rest is indented."""
     indent = len(text) - len(text.lstrip())
     start, hanging, lines = indent, indent, []
     while start < len(text):
@@ -165,7 +165,7 @@ def _fitted(text, characters, columns):
 
 
 def _break(text, start, limit):
-    """Where a line from `start` on is cut: after a comma, a bracket or a blank."""
+    """The position where a line is cut: after a comma, a bracket or a blank."""
     if limit >= len(text):
         return len(text)
     for end in (", ", "(", " "):
@@ -187,7 +187,7 @@ def _bar(x, y, width, text, kind="head"):
 
 
 def _text(x, y, kind, text, inner):
-    """A line of text in the row whose top is y, as long as it is counted to be."""
+    """A line of text in the row with top y, stretched to its computed length."""
     named = f' class="{kind}"' if kind else ""
     place = f'x="{x:g}" y="{y + STEP - 6:g}" textLength="{_long(text)}"'
     return f"<text{named} {place}>{inner}</text>"

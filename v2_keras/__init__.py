@@ -1,1 +1,1 @@
-"""What a user of Keras writes, where Keras has its own way: with measured distances."""
+"""The Keras way of the topics where Keras has one, with measured distances."""

@@ -21,7 +21,7 @@ REDUCTIONS = {
     "weighted_sum_over_batch_size": "sum_over_batch_size",
     "weighted_mean": "mean_with_sample_weight",
 }
-"""What Keras calls the reductions of TensorFlow 1, without that by nonzero weights."""
+"""{reduction of TensorFlow 1: its name in Keras}; Keras has none by nonzero weights."""
 OPTIONS = ["optimizer", "weight_column", "loss_reduction"]
 
 

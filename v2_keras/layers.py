@@ -30,7 +30,7 @@ INNER = {
     layers.GroupNormalization: "LayerNorm/",
     layers.LayerNormalization: "LayerNorm/",
 }
-"""What TensorFlow 1 put between the scope and the variables of a layer."""
+"""{class: the scope that TensorFlow 1 put before the names of its variables}."""
 
 
 def old_names(layer):

@@ -23,7 +23,7 @@ REDUCTIONS = {
     "weighted_mean": "mean_with_sample_weight",
     BY_NONZERO_WEIGHTS: "none",
 }
-"""What Keras calls the reductions of TensorFlow 1; it has not the default one."""
+"""{reduction of TensorFlow 1: its name in Keras}; the default is missing in Keras."""
 
 
 def reduced(make, labels, predictions, weights, reduction, **options):

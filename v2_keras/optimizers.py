@@ -132,7 +132,7 @@ SLOTS = {
     "Ftrl": ("Ftrl", ["accumulator", "linear"]),
     "AdamWeightDecay": ("AdamWeightDecay", ["m", "v"]),
 }
-"""{class: (what TensorFlow 1 put behind a weight's name, the slots in its order)}."""
+"""{class: (suffix of its slots in TensorFlow 1, the slots in the order of Keras)}."""
 
 
 @dataclasses.dataclass

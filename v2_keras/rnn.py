@@ -121,7 +121,7 @@ def old_names(reader):
 
 
 READS = {"return_sequences": True, "return_state": True, "zero_output_for_mask": True}
-"""What `dynamic_rnn` did: past the end of a sequence it wrote zeros."""
+"""Options of `dynamic_rnn`'s outputs: zeros past the end of a sequence."""
 
 # The reset gate comes before the product, and there is one bias.
 GRU = functools.partial(layers.GRU, reset_after=False, **READS)

@@ -1,7 +1,7 @@
-"""Gives the variables of both sides the same first values.
+"""Gives the variables of both sides the same initial values.
 
-A port of yours needs no such thing: it loads the weights of a checkpoint, or draws the
-old numbers (guide/randomness.md). Here each program has ten lines, and no checkpoint.
+Your own port does not need this: it loads the weights of a checkpoint, or draws the old
+numbers (guide/randomness.md). Here each program has ten lines, and no checkpoint.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import tensorflow as tf
 
 
 def first_values(shape, dtype=None, *_, **__):
-    """Values that depend on the shape alone; what initializers are called with."""
+    """Values that depend only on the shape; has the arguments of an initializer."""
     shape = [int(size) for size in shape]
     values = np.sin(np.arange(1, np.prod(shape) + 1)) / 2
     return tf.constant(values.reshape(shape), dtype or tf.float32)
@@ -29,7 +29,7 @@ def same_weights():
 
 
 def _replaced():
-    """What draws the default weights on this side: (owner, name, what replaces it)."""
+    """Methods that draw default weights on this side: (owner, name, replacement)."""
 
     def draw(initializer, *args, **kwargs):
         return first_values(*args, **kwargs)
@@ -39,7 +39,7 @@ def _replaced():
     import keras
 
     replaced = [(keras.initializers.GlorotUniform, "__call__", draw)]
-    # Not imported: the left side would depend on it.
+    # Not imported, because the left side would depend on it.
     taken = sys.modules.get("legacy_numerics")
     if taken:
         made = taken, "variance_scaling", lambda *_, **__: first_values

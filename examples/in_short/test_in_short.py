@@ -1,11 +1,11 @@
-"""What the chapters begin with, "In short": both sides give the same numbers."""
+"""Proves the code of "In short" in the chapters: both sides give the same numbers."""
 
 import numpy as np
 import pytest
 
 from tf1to2.parity import Pair, integers, normal
 
-# Keras reads .keras files by NumPy's protocol of before 2.0.
+# Keras reads .keras files with a NumPy protocol of before 2.0.
 COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
 pytestmark = pytest.mark.filterwarnings(COPY)
 FOLDERS = [".", "ported"]
@@ -13,7 +13,7 @@ rng = np.random.RandomState(0)
 
 
 def in_short(chapter, *inputs, **options):
-    """The pair of a chapter: a function of the chapter's name on both sides."""
+    """The pair of a chapter: on both sides, the function with the chapter's name."""
     pair = Pair(
         f"legacy/{chapter}.py",
         f"ported/{chapter}.py",

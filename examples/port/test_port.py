@@ -7,7 +7,7 @@ from tf1to2.parity import Pair, normal
 WORDS = np.int32([[3, 7, 7, 30, 0], [12, 39, 1, 0, 0], [5, 0, 0, 0, 0]])
 INPUTS = WORDS, np.int32([4, 3, 1]), np.float32(1), np.float32(0.3)
 WHY = "sigmoid, tanh, softmax round otherwise than in 1.15.5; Adam's sums cancel"
-NEAR = {"gradients": 5e-6}  # in float32 alone: float64 is identical
+NEAR = {"gradients": 5e-6}  # only in float32: float64 is identical
 FAR = {"*/Adam": 4e-4, "*": 1e-4}
 
 data = Pair("legacy/reviews/data.py", "ported/data.py", recording="data.npz")

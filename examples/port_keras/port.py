@@ -1,4 +1,4 @@
-"""The classifier by Keras."""
+"""The classifier in Keras."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""The classifier by Keras, proven: pytest, or tf1to2 prove test_port.py."""
+"""Proves the classifier in Keras: pytest, or tf1to2 prove test_port.py."""
 
 import numpy as np
 
@@ -12,6 +12,6 @@ WEIGHTS = {f"net/{n}": rng.randn(*s).astype("f4") for n, s in SHAPES.items()}
 
 pair = Pair("left.py", "port.py", widen=True)
 pair.layer("make_net", "any rows", normal("n", 3), skip={"initial": "Keras draws"})
-within = {"*": 4e-6}  # float32 alone: float64 is identical
+within = {"*": 4e-6}  # only float32: float64 is identical
 pair.program("train", "20 steps", WEIGHTS, X, Y, within=within, why="softmax, and sums")
 test_parity = pair.test()

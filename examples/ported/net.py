@@ -1,10 +1,10 @@
-"""A small classifier of points: inside of the circle, or outside."""
+"""A small classifier of points: inside or outside of a circle."""
 
 import tensorflow as tf
 
 
 class Net(tf.Module):
-    """Two layers; its variables bear the names of the legacy checkpoints."""
+    """Two layers; their variables have the names of the legacy checkpoints."""
 
     def __init__(self):
         super().__init__("net")
@@ -24,7 +24,7 @@ class Net(tf.Module):
 
 
 def _layer(name, inputs, units, seed):
-    limit = (6 / (inputs + units)) ** 0.5  # Glorot's, drawn as TensorFlow 1 drew it
+    limit = (6 / (inputs + units)) ** 0.5  # Glorot's, as in TensorFlow 1
     kernel = tf.random.uniform([inputs, units], -limit, limit, seed=seed)
     return [
         tf.Variable(kernel, name=name + "/kernel"),

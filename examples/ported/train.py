@@ -13,7 +13,7 @@ def draw(n=256):
 
 
 def rate_of(step, rate):
-    """Halved every 200 steps."""
+    """The learning rate, which is halved every 200 steps."""
     return rate * 0.5 ** tf.cast(step // 200, tf.float32)
 
 

@@ -1,4 +1,4 @@
-"""Points in a square, and whether they lie inside of a circle."""
+"""Points in a square, with labels: inside or outside of a circle."""
 
 import numpy as np
 

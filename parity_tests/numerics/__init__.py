@@ -11,7 +11,7 @@ import numpy as np
 CONTRIB = {"graph": "contrib is in 1.15 only"}
 ALONE = "today's TensorFlow has neither cells nor tf.layers without tf_keras"
 NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
-"""What to skip of ops that compute in float32 or less whatever they are given."""
+"""`skip=` of ops that always compute in float32 or less."""
 
 
 class Inputs:

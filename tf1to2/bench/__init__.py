@@ -1,1 +1,1 @@
-"""`tf1to2 bench`: both sides of a pair on the clock, interleaved, in one process."""
+"""`tf1to2 bench`: times both sides of a pair, interleaved, in one process."""

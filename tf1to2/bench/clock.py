@@ -6,18 +6,18 @@ import statistics
 import time
 
 ROUNDS = 11
-MOST = 5  # times as many rounds, where they do not tell which is faster
+MOST = 5  # factor for the rounds, if they do not show which is faster
 TURN = 0.004  # seconds that one function runs in one round
 
 
 @dataclasses.dataclass(frozen=True)
 class Timing:
-    """Seconds per call, one number for each round.
+    """The timing of a function: seconds per call, one number for each round.
 
     Attributes:
         first: seconds of the first call, which builds, traces or compiles.
-        rounds: list of seconds per call, by the clock on the wall.
-        cpu: list of seconds per call that all threads of the process took together.
+        rounds: list of seconds per call, in real time.
+        cpu: list of CPU seconds per call, summed over all threads of the process.
     """
 
     first: float
@@ -31,13 +31,13 @@ class Timing:
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    """How two timings compare: the median of the rounds, and how sure it is.
+    """The ratio of two timings: the median of the rounds, with its confidence interval.
 
     Attributes:
-        median: of the ratios, round by round, so that a busy moment touches both.
-        low, high: bounds of the median of ever more rounds, at 95 percent: the ratios
-            of the rank n / 2 -+ 0.98 √n (Conover, Practical Nonparametric Statistics,
-            confidence interval for a quantile); of five rounds and fewer, all of them.
+        median: of the ratios of each round, so that a busy moment affects both.
+        low, high: 95 percent confidence interval of the median: the ratios of the rank
+            n / 2 -+ 0.98 √n (Conover, Practical Nonparametric Statistics, confidence
+            interval for a quantile); up to five rounds, the range of all ratios.
     """
 
     median: float
@@ -45,12 +45,12 @@ class Ratio:
     high: float
 
     def tells(self, bound):
-        """Whether the ratio is surely above or surely below a bound."""
+        """Whether the confidence interval excludes a bound."""
         return not self.low <= bound <= self.high
 
 
 def ratio(timing, base):
-    """The `Ratio` of one timing to another of as many rounds."""
+    """The `Ratio` of one timing to another with the same number of rounds."""
     ratios = sorted(a / b for a, b in zip(timing.rounds, base.rounds, strict=True))
     left_out = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))) - 1)
     return Ratio(
@@ -74,7 +74,7 @@ def first_call(make):
 
 
 def timed(function):
-    """What `interleave` takes: of a count, the seconds of so many calls, and of CPU."""
+    """A function for `interleave`: from a count to (seconds, CPU seconds) of calls."""
 
     def run(count):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -88,16 +88,16 @@ def timed(function):
 def interleave(
     functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True, counts=()
 ):
-    """Times functions in turns, so that a busy moment befalls all of them.
+    """Times functions in turns, so that a busy moment affects all of them.
 
     Args:
         functions: {name: (`timed` function, seconds of its first call)}; it may run
             in another process.
-        rounds: how many times each has its turn.
-        turn: how long a turn is, in seconds; a slower function runs once.
-        told: whether the timings tell what they are taken for; if not, there are as
+        rounds: number of turns of each function.
+        turn: seconds of a turn; a slower function runs once.
+        told: function from the timings to whether they suffice; if not, there are as
             many rounds again, up to `MOST` times.
-        counts: {name: calls in a turn} of those whose number is fixed.
+        counts: {name: calls in a turn} of functions whose number of calls is fixed.
 
     Returns:
         {name: Timing}.
@@ -121,6 +121,6 @@ def interleave(
 
 
 def _once(function):
-    """Seconds of a call, warmed up."""
+    """The seconds of a call after warming up."""
     function(1)
     return max(function(1)[0], 1e-7)

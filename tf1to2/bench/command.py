@@ -1,4 +1,4 @@
-"""`tf1to2 bench`: what is timed, in which order, and what is said of it."""
+"""`tf1to2 bench`: chooses what to time, times it, and collects the report."""
 
 import argparse
 import contextlib
@@ -24,32 +24,34 @@ GENUINE = "1.15.5"
 
 
 def add_arguments(parser):
-    """The options of the command."""
+    """Adds the options of the command."""
     parser.add_argument(
         "topic",
         metavar="TOPIC[.NAME]",
         nargs="*",
-        help=f"or {WORK}, {WORK}.mlp, {CLASSICS}, {PAIRS} (all topics and classics), "
-        "test_port.py (your own); default: work and pairs",
+        help=f"also {WORK}, {WORK}.mlp, {CLASSICS}, {PAIRS} (all topics and classics), "
+        "test_port.py (your own pairs); default: work and pairs",
     )
     parser.add_argument(
         "--against",
         choices=[GENUINE],
-        help="also the left side on the genuine TensorFlow 1.15.5 (needs a Python 3.7)",
+        help="also time the left side on TensorFlow 1.15.5 (needs Python 3.7)",
     )
     parser.add_argument(
         "--environment",
         metavar="DIR",
         default=".venv-tf1",
-        help="where 1.15.5 is installed, or will be (%(default)s)",
+        help="folder of 1.15.5, installed if missing (default: %(default)s)",
     )
     parser.add_argument(
-        "--threads", type=int, help=f"of TensorFlow, for {WORK}; default: its own"
+        "--threads", type=int, help=f"threads of TensorFlow, only for {WORK}"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
-    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
     parser.add_argument(
-        "--memory", action="store_true", help=f"also the peaks, of {WORK}"
+        "--output-file", metavar="FILE", help="write the report to a file"
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help=f"also peak memory, only for {WORK}"
     )
     parser.add_argument("--part", metavar="FILE", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -59,15 +61,15 @@ def run(options):
     """Times both sides of pairs, and prints or writes the report.
 
     Returns:
-        0; 1 where a page failed; 130 where Ctrl-C, or a time limit, ended it. What was
-        timed until then is printed.
+        0; 1 if a page failed; 130 if Ctrl-C or a time limit ended it. The timings until
+        then are printed.
     """
-    # As Ctrl-C, or the processes that wait for their turn would be left behind.
+    # Like Ctrl-C; otherwise the processes that wait for their turn would stay.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     parts = _parts(options.topic)
     if options.output_file and os.path.isdir(options.output_file):
-        raise CommandError(f"{options.output_file} is a directory")
-    if options.against:  # before anything is timed; for the parts' processes, too
+        raise CommandError(f"{options.output_file} is a folder: give a file")
+    if options.against:  # before any timing; also for the processes of the parts
         os.environ["TF1_PYTHON"] = _genuine(options.environment)
     report = Report(options.part)
     try:
@@ -80,7 +82,9 @@ def run(options):
         for heard in (signal.SIGINT, signal.SIGTERM):
             signal.signal(heard, signal.SIG_IGN)
         if not options.part:
-            print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
+            print(
+                "\ntf1to2: interrupted: these are the timings so far", file=sys.stderr
+            )
         status = 130
     report.save()
     if options.part:
@@ -99,9 +103,9 @@ def run(options):
 
 
 class Report(dict):
-    """What was timed, by kind; lists of rows but for the environment and the classics.
+    """The timings, by kind: lists of rows, except the environment and the classics.
 
-    It is saved whenever a row is there, so that a process that dies loses nothing else.
+    It is saved after each row, so that only one row is lost if the process dies.
     """
 
     def __init__(self, path=None):
@@ -114,7 +118,7 @@ class Report(dict):
             output.save(pathlib.Path(self._path), json.dumps(self))
 
     def add(self, text):
-        """Adds what another process saved."""
+        """Adds the report that another process saved."""
         for key, found in json.loads(text).items():
             if isinstance(found, list):
                 self[key] += found
@@ -123,7 +127,7 @@ class Report(dict):
 
 
 def _parts(names):
-    """{part: its names that are wanted}, each to be timed in a process of its own."""
+    """{part: its requested names}; each part is timed in a process of its own."""
     parts, wanted = {}, []
     for name in names or [WORK, PAIRS]:
         wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
@@ -133,7 +137,8 @@ def _parts(names):
 
             programs = name.partition(".")[2] or " ".join(runs.NAMES)
             if not set(programs.split()) <= set(runs.NAMES):
-                raise CommandError(f"no {name}; there are: {', '.join(runs.NAMES)}")
+                known = ", ".join(runs.NAMES)
+                raise CommandError(f"no program {name}; the programs are: {known}")
             parts.setdefault(WORK, []).extend(programs.split())
             continue
         if name == CLASSICS or name.endswith(".py"):
@@ -155,9 +160,9 @@ def _genuine(environment):
 
 
 def _apart(report, parts, options):
-    """Times each part in a process of its own, so that it is alone in the memory.
+    """Times each part in a process of its own, so that parts do not affect each other.
 
-    Late in a long process a call of a large function took twice as long.
+    In a long-running process, a call of a large function took twice as long.
     """
     flags = ["--memory"] * options.memory
     if options.against:
@@ -173,7 +178,7 @@ def _apart(report, parts, options):
             command += ["--part", path]
             with subprocess.Popen(
                 command,
-                start_new_session=True,  # Ctrl-C is for this one, which hands it on
+                start_new_session=True,  # this process passes Ctrl-C on
             ) as process:
                 try:
                     status = process.wait()
@@ -189,7 +194,7 @@ def _apart(report, parts, options):
 
 
 def _add(report, path):
-    if os.path.exists(path):  # else it ended before there was anything
+    if os.path.exists(path):  # else it ended before its first row
         with open(path, encoding="utf-8") as file:
             report.add(file.read())
 
@@ -200,7 +205,7 @@ def _here(report, part, options):
     python37 = os.environ["TF1_PYTHON"] if options.against else None
     output.progress("starting TensorFlow")
     try:
-        if part != WORK:  # whose programs have processes of their own
+        if part != WORK:  # its programs run in processes of their own
             start(part)
         report["environment"] = _environment()
     except ImportError as error:
@@ -221,23 +226,23 @@ def _here(report, part, options):
 
 
 def start(topic):
-    """Starts TensorFlow as it is installed, and the Keras that a topic's sides need.
+    """Starts TensorFlow in its default settings, and the Keras that a topic needs.
 
-    That is Keras 3, but tf_keras where a left page runs by it alone: the tests of such
-    a topic have `legacy_keras_checks`.
+    This is Keras 3, or tf_keras if the left page runs only with it: the tests of such a
+    topic have `legacy_keras_checks`.
     """
     os.environ["TF1TO2_SETTINGS"] = "default"
     tests = topics.folder("parity_tests") / f"test_{topic}.py"
     if tests.exists() and "def legacy_keras_checks" in tests.read_text("utf-8"):
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
-    warnings.simplefilter("ignore")  # of the left pages, which are deprecated
+    warnings.simplefilter("ignore")  # deprecation warnings of the left pages
     from tf1to2.parity import settings
 
     settings.apply()
 
 
 def _work(report, program, python37, options):
-    """Times what people have; see `work.sides`."""
+    """Times the programs of `work`; see `work.runs`."""
     from tf1to2.bench.work import runs
 
     measure = functools.partial(
@@ -267,7 +272,7 @@ def _work(report, program, python37, options):
 
 
 def _ratios(timings):
-    """{form: {side: its ratio to what this side took for the same}}."""
+    """{form: {side: its ratio to the side's session for the same work}}."""
     from tf1to2.bench import clock
     from tf1to2.bench.work import rendered, runs
 
@@ -303,7 +308,7 @@ def _port(report, path, python37):
 
 @contextlib.contextmanager
 def _told(report, name):
-    """A failure is told at the end, and the others are timed."""
+    """A context that collects a failure for the end, so that other parts run."""
     try:
         yield
     except Exception as error:
@@ -359,7 +364,7 @@ def _timing(timing):
 
 
 def _forms(timings):
-    """What each form took, and the ratio of the best of either version."""
+    """The timing of each form, and the ratio of the best forms of both versions."""
     from tf1to2.bench import clock, forms
 
     row = {
@@ -373,7 +378,7 @@ def _forms(timings):
 
 
 def _sides(timings):
-    """Likewise, of whole programs: how many times faster the right page is."""
+    """The timings of whole programs, and how many times faster the right page is."""
     from tf1to2.bench import clock
 
     row = {side: _timing(timing) for side, timing in timings.items()}

@@ -1,4 +1,4 @@
-"""The classics: an empty step, 500 rows, a beam search that grows, a tree scanned."""
+"""Times the classics: an empty step, 500 rows, beam search by length, the scanner."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ COPIES = 4
 
 
 def empty_step():
-    """What a step costs that does nothing: a call, or a turn of a loop in a function.
+    """Times a step that does nothing: a call, or an iteration of a loop in a function.
 
     Returns:
         {form: Timing}.
@@ -45,14 +45,14 @@ def empty_step():
         "tf.function": lambda: step,
         "loop": lambda: steps,
     }
-    with contextlib.closing(session):  # outside of its graph, where TensorFlow 2 runs
+    with contextlib.closing(session):  # outside of the graph, where TensorFlow 2 runs
         timings = clock.interleave({f: clock.first_call(m) for f, m in made.items()})
     turns = [seconds / TURNS for seconds in timings["loop"].rounds]
     return {**timings, "loop": clock.Timing(timings["loop"].first, turns)}
 
 
 def rows():
-    """Sums 500 rows by slices, by unstack and at once.
+    """Times the sum of 500 rows by slices, by unstack and in one operation.
 
     Returns:
         {name of the pair: {form: Timing}}.
@@ -68,7 +68,7 @@ def rows():
 
 
 def beam_search():
-    """Times beam search by its length: the unrolled form and the loop.
+    """Times beam search for several lengths: the unrolled form and the loop.
 
     Returns:
         {name of the pair: {length: {form: Timing}}}.
@@ -80,14 +80,14 @@ def beam_search():
         results[f"cookbook.{name}"] = timings = {}
         for length in LENGTHS:
             request = case.request(case.bindings()[-1])
-            kind = type(request["args"][2])  # a number, or a tensor for the loop
+            kind = type(request["args"][2])  # a number; for the loop, a tensor
             request["args"][2] = kind(length)
             timings[length] = pairs.tensors(proof, case, request, BUILT)
     return results
 
 
 def scanner():
-    """Scans a tree and has `tf_upgrade_v2`, which comes with TensorFlow, convert it.
+    """Times the scanner and TensorFlow's `tf_upgrade_v2` on a folder of left pages.
 
     Returns:
         {tool: (seconds, MB per second)}; the start of Python included.
@@ -118,7 +118,7 @@ UPGRADE = (
 
 
 def _write_tree(folder):
-    """Copies of the left pages, as so many modules; returns the bytes."""
+    """Writes copies of the left pages; returns the number of bytes."""
     from tf1to2.pages import topics
 
     os.makedirs(folder)

@@ -1,4 +1,4 @@
-"""Left pages on the clock, in this process or in one of TensorFlow 1.15's.
+"""Makes the timed forms of left pages, in this process or in TensorFlow 1.15's.
 
 This module also runs on Python 3.7.
 """
@@ -15,16 +15,16 @@ FORMS = ("Session.run", "make_callable")
 
 @contextlib.contextmanager
 def session(module, request):
-    """Yields what `opened` returns; the session is closed afterwards."""
+    """A context that yields the result of `opened`, and closes the session."""
     sess, made = opened(module, request)
     with contextlib.closing(sess):  # outside of its graph, where TensorFlow 2 runs
         yield made
 
 
 def opened(module, request):
-    """(a session, {form: function that makes it}) of an op or a layer.
+    """(a session, {form: function that makes it}), for an op or a layer.
 
-    It is fed NumPy arrays and returns them, since a session does nothing else.
+    It is fed NumPy arrays and returns NumPy arrays, as a session does.
     """
     feed = {}
 
@@ -58,14 +58,14 @@ def opened(module, request):
 
 
 def forms(module, request):
-    """{form: function that makes a function of a count}, for `serve`."""
+    """{form: function that makes a function of a count}, called by `serve`."""
     if request["kind"] == "program":
 
         def run():
             return repeat(lambda: v1.run(module, request))
 
         return {"program": run}
-    _, made = opened(module, request)  # the process ends before its session does
+    _, made = opened(module, request)  # the session stays open until the process ends
     return {form: lambda make=make: repeat(make()) for form, make in made.items()}
 
 
@@ -78,7 +78,7 @@ def repeat(function):
 
 
 def write(path, request):
-    """Writes what `read` reads."""
+    """Writes a request to a file, for `read`."""
     store = {}
     text = structure.pack(request, store)
     np.savez(path, request=np.asarray(text), **store)

@@ -1,4 +1,4 @@
-"""What is timed of a pair: the inputs of its proof, at three sizes."""
+"""Times a pair with the inputs of its proof, at three sizes."""
 
 import contextlib
 import inspect
@@ -13,20 +13,20 @@ from tf1to2.parity.v1 import SEED, legacy
 
 GENUINE = "1.15.5"
 
-# About how many elements the largest input has.
+# The approximate number of elements of the largest input.
 SIZES = {"small": 2**4, "medium": 2**10, "large": 2**16}
-PATIENCE = 0.1  # seconds of a call from which on larger inputs are left out
+PATIENCE = 0.1  # seconds of a call; after a slower one, larger inputs are left out
 PROGRAM_ROUNDS = 3
 
 
 def cases(proof, name=None):
-    """{name: case} to be timed: of each pair the first one, if possible of any size."""
+    """{name: case} to be timed: of each pair the first case, preferably of any size."""
     chosen = {}
     for case in proof.cases:
         if isinstance(case, Raises) or name not in (None, case.name):
             continue
         if kind(case) == "program" and "eager" in case.skip:
-            continue  # it takes long, or starts processes of its own
+            continue  # such a program takes long, or starts processes
         known = chosen.get(case.name)
         if known is None or (not known.letters and case.letters):
             chosen[case.name] = case
@@ -34,17 +34,17 @@ def cases(proof, name=None):
 
 
 def kind(case):
-    """ "op", "layer" or "program"; a false friend is one of these."""
+    """The kind of a case: "op", "layer" or "program", also for a false friend."""
     return getattr(case, "of", case.kind)
 
 
 def sizes(case):
-    """{label: {letter: size}} of a case; one of its own sizes if it cannot vary."""
+    """{label: {letter: size}} of a case; if sizes cannot vary, one of its own."""
     if not case.letters:
         return {"as proven": {}}
     if case.sizes and structure.arrays(case.args):
-        return {"as proven": case.sizes[-1]}  # arrays that go with these sizes
-    if case.sizes:  # the letters hang together, save the first, which is the batch
+        return {"as proven": case.sizes[-1]}  # arrays that need these sizes
+    if case.sizes:  # the letters depend on each other, except the first: the batch
         (batch, size), *others = case.sizes[0].items()
         grown = zip(SIZES, (1, 2**4, 2**8), strict=True)
         return {label: {batch: size * by, **dict(others)} for label, by in grown}
@@ -52,7 +52,7 @@ def sizes(case):
 
 
 def _binding(case, count):
-    """All letters alike, so that their product, which may be made, is `count`."""
+    """The same size for all letters, so that their product is `count`."""
     specs = [spec for _, spec in arrays.specs(case.args)]
     fixed = max(math.prod(d for d in s.dims if not isinstance(d, str)) for s in specs)
     size = (count / max(fixed, 1)) ** (1 / len(case.letters))
@@ -70,8 +70,8 @@ def tensors(proof, case, request, only=(*forms.V1, *forms.V2), python37=None):
         python37: an interpreter with 1.15.5, which runs the left page, too.
 
     Returns:
-        {form: Timing}; without the left page's where there is nothing to run. Those of
-        1.15.5 are called "1.15.5, Session.run".
+        {form: Timing}, without forms of the left page if it has no operation to run.
+        The forms of 1.15.5 are named "1.15.5, Session.run".
     """
     right = getattr(proof.v2, proof.names.get(case.name, case.name))
     with contextlib.ExitStack() as stack:
@@ -113,8 +113,8 @@ def _tells_the_faster(timings):
 
 
 def runs_left(proof, case):
-    """Whether the left page runs on today's TensorFlow: `tf.layers` do by tf_keras."""
-    today = getattr(proof, "today", True)  # a user's page says so
+    """Whether the left page runs on today's TensorFlow; `tf.layers` need tf_keras."""
+    today = getattr(proof, "today", True)  # a user's pair has `today`
     return today and "tf_keras" in case.skip.get("graph", "tf_keras")
 
 
@@ -122,8 +122,8 @@ def program(proof, case, python37=None):
     """Times whole runs of a program, graph, session and traces included.
 
     Returns:
-        {"v1": Timing, "v2": Timing, "1.15.5": Timing}; without v1 where today's
-        TensorFlow lacks it, without 1.15.5 where there is no `python37`.
+        {"v1": Timing, "v2": Timing, "1.15.5": Timing}; without v1 if today's TensorFlow
+        cannot run it, without 1.15.5 if there is no `python37`.
     """
     request = case.request(case.bindings()[-1])
     args, kwargs = request["args"], case.kwargs
@@ -147,15 +147,15 @@ def runner(module, name, args, kwargs):
         tf.random.set_seed(SEED)
         outputs = getattr(module, name)(*args, **kwargs)
         if inspect.isgenerator(outputs):
-            for _ in outputs:  # a step for each
+            for _ in outputs:  # a generator: runs each step
                 pass
 
     return run
 
 
 def legacy_runner(module, name, args, kwargs):
-    """A function that runs a left page with TensorFlow 1 semantics around it."""
-    if inspect.isgeneratorfunction(getattr(module, name)):  # the engine runs its steps
+    """A function that runs a left page with TensorFlow 1 semantics."""
+    if inspect.isgeneratorfunction(getattr(module, name)):  # `v1` runs its steps
         request = {"kind": "program", "name": name, "args": args, "kwargs": kwargs}
         return lambda: v1.run(module, request)
 

@@ -1,4 +1,4 @@
-"""Functions on the clock in another process, of this Python or of TensorFlow 1.15's."""
+"""Times functions in another process, of this Python or of TensorFlow 1.15's."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from tf1to2.common.errors import CommandError
 from tf1to2.parity import recordings
 
 ROOT = pathlib.Path(__file__).parents[2]
-# What is copied for Python 3.7.
+# The files that are copied for Python 3.7.
 BESIDE = (
     *recordings.ENGINE,
     "tf1to2/bench/__init__.py",
@@ -29,22 +29,22 @@ BESIDE = (
 
 
 class Process:
-    """A `serve` of its own; a context, which ends it.
+    """A process of `serve`; a context, which ends it.
 
     Attributes:
-        forms: the names of what it can run.
+        forms: the names of the forms that it can run.
     """
 
     def __init__(self, what, arguments, python=None, path=(), threads=None, **more):
-        """Starts it.
+        """Starts the process.
 
         Args:
-            what: it runs, for a message.
+            what: a name of the program, for messages.
             arguments: of `serve`.
             python: the interpreter with 1.15.5; by default this one.
-            path: folders to import from besides.
-            threads: of TensorFlow, for one op and for several; by default its own.
-            **more: variables of its environment.
+            path: additional folders for imports.
+            threads: of TensorFlow, in and between ops; by default, TensorFlow's choice.
+            **more: environment variables.
         """
         self._what, self._folder, root = what, None, ROOT
         if python:
@@ -62,7 +62,7 @@ class Process:
             stderr=None if os.environ.get("TF1TO2_DEBUG") else subprocess.DEVNULL,
             text=True,
             env=environment,
-            start_new_session=True,  # Ctrl-C is for the one that asks
+            start_new_session=True,  # Ctrl-C goes to the parent process
         )
         try:
             self.forms = self.ask(forms=True)
@@ -78,13 +78,13 @@ class Process:
         line = self._process.stdout.readline()
         if not line:
             raise CommandError(
-                f"{self._what} broke down: exit status {self._process.wait()}; "
-                "TF1TO2_DEBUG=1 shows what it said"
+                f"{self._what} crashed: exit status {self._process.wait()}; "
+                "TF1TO2_DEBUG=1 shows its output"
             )
         return json.loads(line)
 
     def make(self, form):
-        """Makes a form: (what `clock.interleave` takes, seconds of its first step).
+        """Makes a form: (function for `clock.interleave`, seconds of its first step).
 
         Raises:
             CommandError: it cannot be made.
@@ -96,7 +96,7 @@ class Process:
         def run(count):
             self._process.send_signal(signal.SIGCONT)
             timed = self.ask(run=form, count=count)
-            # Or its threads would fill buffers while others have their turn.
+            # Otherwise its threads would fill buffers while other forms run.
             self._process.send_signal(signal.SIGSTOP)
             return timed["wall"], timed["cpu"]
 

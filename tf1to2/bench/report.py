@@ -13,7 +13,7 @@ COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "
 def text(report):
     """The whole report for a terminal."""
     environment, parts = report["environment"], []
-    if "tensorflow" in environment:  # else interrupted before anything was timed
+    if "tensorflow" in environment:  # empty if interrupted early
         machine = (
             "TensorFlow {tensorflow}, Python {python}, {cpu}, {cores} cores, {date}"
         )
@@ -25,7 +25,7 @@ def text(report):
 
 
 def markdown(report):
-    """{name: the text of the table}, for the guides."""
+    """{name: text of the table}, for the guide."""
     return dict(in_markdown(*parts) for parts in tables(report))
 
 
@@ -39,7 +39,7 @@ def in_markdown(title, head, rows):
 
 
 def tables(report):
-    """Yields (title, head, rows of text) of what there is in a report."""
+    """Yields (title, head, rows of text) for each part of a report."""
     yield from rendered.tables(report)
     if report["calls"]:
         yield (
@@ -66,7 +66,7 @@ def tables(report):
 
 
 def _with_genuine(head, rows, cells, title):
-    """(head, rows of text), with the genuine 1.15.5 where it was timed."""
+    """(head, rows of text), with a column of the genuine 1.15.5 if it was timed."""
     if not any("to 1.15.5" in row for row in rows):
         return head, [cells(row) for row in rows]
 
@@ -116,7 +116,7 @@ def _classics(classics):
 
 
 def summary(report):
-    """What the tables say, in a few lines: what one writes first, then the best."""
+    """A summary of the tables in a few lines: the simplest form, then the best."""
     lines = rendered.told(report)
     calls = [row for row in report["calls"] if "ratio" in row]
     if calls:
@@ -154,14 +154,14 @@ def summary(report):
 
 
 def compared(ratios):
-    """(geometric mean of ratios, the share of those above 1)."""
+    """(geometric mean of ratios, share of ratios above 1)."""
     ratios = list(ratios)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     return mean, sum(ratio > 1 for ratio in ratios) / len(ratios)
 
 
 def slower_calls(rows):
-    """The calls whose ratio is above 1, as text: [surely, by the median alone]."""
+    """The calls whose ratio is above 1, as text: [surely, only by the median]."""
     surely, perhaps = [], []
     for row in rows:
         if row["ratio"] > 1:

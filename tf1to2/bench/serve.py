@@ -1,16 +1,16 @@
-"""Runs functions in a process of its own; also on Python 3.7.
+"""Runs forms in a separate process, on request; also on Python 3.7.
 
 serve.py work WAY PROGRAM BATCH GROWN    a program of `work.WAY`; GROWN a JSON object
 serve.py left PAGE REQUEST               a left page, and a request in a .npz file
 
-What is run are forms: a function that makes each of them, which returns a function of a
-count. A request is a line of JSON on the standard input, its answer one on the standard
-output:
+A form is given by a function that makes it, which returns a function of a count. A
+request is a line of JSON on the standard input, and its answer a line of JSON on the
+standard output:
 
-{"forms": true}                   their names
-{"make": FORM}                    first: seconds until it has run once; or failed: why
-{"run": FORM, "count": N}         wall, cpu: seconds of N times; value: what it returned
-{"peak": true}                    MB above what the process took before the first form
+{"forms": true}                   the names of the forms
+{"make": FORM}                    first: seconds until its first run; or failed: why
+{"run": FORM, "count": N}         wall, cpu: seconds of N runs; value: the result
+{"peak": true}                    MB more than the process had before the first form
 """
 
 import importlib
@@ -24,9 +24,9 @@ import numpy as np
 
 
 def main(kind, *arguments):
-    """Answers until the standard input ends."""
+    """Answers requests until the standard input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else is printed is no answer
+    os.dup2(2, 1)  # other output is not an answer
     warnings.simplefilter("ignore")
     forms = {"work": _work, "left": _left}[kind](*arguments)
     before, made = _peak(), {}
@@ -67,7 +67,7 @@ def _make(made, form, make):
     try:
         made[form] = make()
         made[form](1)
-    except Exception as error:  # XLA has no kernel, say: the others are timed
+    except Exception as error:  # for example, XLA has no kernel: other forms still run
         text = " ".join(str(error).split())
         return {"failed": "%s: %s" % (type(error).__name__, text[:300])}
     return {"first": time.perf_counter() - begun}
@@ -82,7 +82,7 @@ def _run(function, count):
 
 
 def _peak():
-    """MB; not by `getrusage`, whose peak Linux hands on from the parent process."""
+    """Peak memory in MB; `getrusage` would include the peak of the parent process."""
     if sys.platform == "darwin":
         import resource
 

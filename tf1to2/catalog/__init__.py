@@ -1,1 +1,1 @@
-"""What is known of each name of 1.15.5: facts, verdicts, signatures, links."""
+"""The catalog of all names of 1.15.5: facts, verdicts, signatures, links to pairs."""

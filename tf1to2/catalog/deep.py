@@ -1,11 +1,11 @@
-"""The usual names of what lies deep in contrib, or in a module's other name."""
+"""Short names for objects deep in contrib, or in a module that has another name."""
 
 import re
 
 from tf1to2.catalog import facts
 
-# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`, and
-# what is deep in a module of contrib may be `tf.contrib.learn.learn_runner.run`.
+# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`. Other
+# deep names keep their last module: `tf.contrib.learn.learn_runner.run`.
 DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.((?:\w+\.)*)(\w+)$")
 KERAS = """activations applications backend callbacks constraints datasets initializers
 layers losses metrics models optimizers preprocessing regularizers utils wrappers"""
@@ -26,17 +26,17 @@ FACADES = (
         "tf.contrib.layers.python.ops.sparse_ops",
         "tf.contrib.grid_rnn.layers.feature_column.contrib_sparse_ops",
     ),
-    # names.tsv has a module that several import by its first name alone.
+    # Several modules import this one; names.tsv lists it only under its first name.
     *(
         (module, "tf.contrib.grid_rnn.layers.feature_column.layers.utils")
         for module in ("tf.contrib.layers.python.layers.utils", "tf.contrib.slim.utils")
     ),
 )
-"""Modules that contrib's modules had by another name."""
+"""Pairs of names of one module: (the name in programs, the name in names.tsv)."""
 
 
 def short(symbol):
-    """The usual name of what lies deep in contrib or in a module's other name."""
+    """The name in names.tsv of an object deep in contrib, or in a module's alias."""
     for module, real in FACADES:
         if symbol == module or symbol.startswith(module + "."):
             return real + symbol.removeprefix(module)
@@ -44,7 +44,7 @@ def short(symbol):
 
 
 def _raised(deep):
-    """The first of a deep name's spellings that there is, the shortest first."""
+    """The shortest spelling of a deep name that exists in names.tsv."""
     package, modules, name = deep.groups()
     parts = modules.split(".")  # the last one is empty
     spellings = [

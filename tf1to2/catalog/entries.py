@@ -1,7 +1,7 @@
-"""What became of every public name of TensorFlow 1.15: a verdict and a proven pair.
+"""Looks up a name of TensorFlow 1.15: its verdict, replacement and proven pair.
 
-The facts (see facts.py) say what is there today and with which arguments;
-verdicts.tsv and arguments.tsv, written by hand, say what the facts cannot; links.tsv
+The facts (see facts.py) say which names and arguments TensorFlow has today.
+verdicts.tsv and arguments.tsv, written by hand, say what the facts cannot. links.tsv
 leads to the pairs. To change what the scanner says of a name, edit verdicts.tsv.
 """
 
@@ -18,7 +18,7 @@ PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_exe
 
 
 def lookup(symbol):
-    """The entry of a name or member, or of the nearest name above it.
+    """The `Entry` of a name or member, or of the nearest name above it.
 
     `tf.flags.FLAGS.batch_size` is an attribute of `tf.flags.FLAGS`.
 
@@ -27,14 +27,14 @@ def lookup(symbol):
             is private.
 
     Returns:
-        `Entry`, which has every argument that changed; or None for what TensorFlow
-        1.15 never had.
+        `Entry`, which has every argument that changed; or None if TensorFlow 1.15
+        never had the name.
     """
     return _find(symbol, _named, lookup)
 
 
 def judge(symbol, call=None):
-    """As `lookup`, but of one use: it has only what this call feels.
+    """As `lookup`, but with only those changes that affect one call.
 
     Args:
         symbol: the name.
@@ -48,23 +48,23 @@ def judge(symbol, call=None):
 
 
 def compared(symbol):
-    """What a name was and is.
+    """The `Entry` and both signatures of a name.
 
     Returns:
-        (`Entry` without what its arguments may meet, or None; the signature of 1.15.5;
-        today's signature, of the replacement where it has one).
+        (`Entry` without changes of arguments, or None; the signature of 1.15.5;
+        today's signature, that of the replacement if there is one).
     """
     return _judged(symbol)
 
 
 def lives(symbol):
-    """Whether TensorFlow 2 has the name, with whatever meaning and arguments."""
+    """Whether TensorFlow 2 has the name, even with another meaning or arguments."""
     fact = facts.fact(symbol)
     return fact is not None and bool(fact.here)
 
 
 def rejects(symbol, call):
-    """Whether TensorFlow 2 rejects an argument of a call, whatever the verdict.
+    """Whether TensorFlow 2 rejects an argument of a call; the verdict does not count.
 
     Args:
         symbol: the name.
@@ -83,7 +83,7 @@ def rejects(symbol, call):
 
 @functools.cache
 def is_listed(symbol):
-    """Whether a name has an entry of its own, and not only one by its module."""
+    """Whether a name has its own entry, not only that of its module."""
     if symbol in facts.names() or symbol in verdicts.table()[0]:
         return True
     owner, _, name = symbol.rpartition(".")
@@ -98,7 +98,7 @@ def near(symbol, count=3):
 
 
 def symbols():
-    """Every name that has an entry of its own, sorted."""
+    """All names that have their own entry, sorted."""
     known = (symbol for symbol, kind, *_ in facts.names().values() if kind != "module")
     return sorted({*known, *verdicts.table()[0]})
 
@@ -109,34 +109,34 @@ def _find(symbol, entry_of, of_public):
     asked = symbol
     while symbol and symbol != "tf":
         entry = entry_of(symbol)
-        if entry:  # what a module did not have then is new, and not for us to judge
+        if entry:  # a name that the module did not have then is new: no finding
             return entry if symbol == asked or entry.kind != "module" else None
         symbol = symbol.rpartition(".")[0]
     return None
 
 
-# --- What there is to say of a name, and of one use of it.
+# --- The entry of a name, and of one use of it.
 
 
 def _named(symbol):
-    """The entry of a name, with all that may concern a call."""
+    """The entry of a name, with every change that may affect a call."""
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry
     if entry.verdict == "same" and entry.note:
-        return entry  # the table says why what differs does no harm
+        return entry  # the table says why the differences do no harm
     found = list(signatures.differences(before, now))
     known = {change.argument for change in found if change.how != "moved"}
     own = verdicts.own_arguments(symbol)
     found += [_passed(*key) for key in own if key[0] not in known]
     found = _harmful(entry, symbol, found)
     twice = {change.argument for change in found if change.how in ("gone", "renamed")}
-    twice |= set(signatures.LABELS)  # nobody passes them by position
+    twice |= set(signatures.LABELS)  # calls do not pass these by position
     found = [c for c in found if c.how != "moved" or c.argument not in twice]
     if not found:
         return entry
     if all(change.keras_1 for change in found):
-        return _with(entry, entry.verdict, found)  # who writes Keras 2's is spared
+        return _with(entry, entry.verdict, found)  # code of Keras 2 is not affected
     if entry.verdict == "renamed":
         hard = any(c.when_left_out or _moves(c, before) for c in found)
         return _with(entry, "rewrite" if hard else "renamed", found)
@@ -144,12 +144,12 @@ def _named(symbol):
 
 
 def _used(symbol, call):
-    """The entry of a name, with what one call or mention feels."""
+    """The entry of a name, with only those changes that affect one call or mention."""
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry and _with_kinds(symbol, _felt_by(entry, call), call)
     found = [] if call is None else _known_to_the_table(symbol, call, before, now)
-    if entry.verdict == "changed":  # perhaps it is written for TensorFlow 2
+    if entry.verdict == "changed":  # the call may be written for TensorFlow 2
         rows = verdicts.arguments(symbol)
         new = any(c.passed and rows[_key(c)].verdict == "same" for c in found)
         if new or signatures.is_new(call, before, now):
@@ -169,13 +169,13 @@ def _used(symbol, call):
         verdict = "renamed"
     else:
         verdict = "rewrite" if entry.verdict == "renamed" else "changed"
-    if entry.verdict == "same":  # its note says why other calls are
+    if entry.verdict == "same":  # its note says why other calls are the same
         entry = dataclasses.replace(entry, note="")
     return _with(entry, verdict, found)
 
 
 def _with_kinds(symbol, entry, call):
-    """An entry with what arguments.tsv says of the kinds of a call's arguments."""
+    """Adds to an entry what arguments.tsv says of the kinds of a call's arguments."""
     if call is None or not call.kinds:
         return entry
     found = [
@@ -188,7 +188,7 @@ def _with_kinds(symbol, entry, call):
 
 
 def _without_harmless_kinds(symbol, found):
-    """The changes, but for those of an argument of whose kind the table says "same"."""
+    """Drops the changes of arguments whose kind has the verdict "same" in the table."""
     rows = verdicts.arguments(symbol)
     fine = {
         c.argument
@@ -199,7 +199,7 @@ def _without_harmless_kinds(symbol, found):
 
 
 def _is_of_kind(call, argument, place, value):
-    """Whether a call passes what is evidently of a kind, "[numbers]".
+    """Whether a call evidently passes an argument of a kind, such as "[numbers]".
 
     Args:
         call: `records.Call`.
@@ -214,7 +214,7 @@ def _is_of_kind(call, argument, place, value):
 
 
 def _known_to_the_table(symbol, call, before, now):
-    """What a call passes that only arguments.tsv says something of."""
+    """The changes of passed arguments that are in arguments.tsv, not in the facts."""
     found = signatures.differences(before, now)
     known = {change.argument for change in found if change.how != "moved"}
     old = signatures.parameters(before)[0] if before else {}
@@ -240,7 +240,7 @@ def _known_to_the_table(symbol, call, before, now):
 
 
 def _passed(argument, value):
-    """What only arguments.tsv knows."""
+    """The `Change` for a row of arguments.tsv; `_joined` fills in the rest."""
     return Change("passed", argument, passed=value)
 
 
@@ -249,13 +249,13 @@ def _key(change):
 
 
 def _harmful(entry, symbol, found):
-    """The changes, with what arguments.tsv says, without what does no harm."""
+    """Joins changes with arguments.tsv, and drops those that do no harm."""
     harmful = []
     for change in _joined(symbol, found):
         if change.verdict == "same" and change.how != "moved":
             continue
         if entry.verdict == "same" and entry.note and change.when_left_out:
-            continue  # the table says why it does no harm
+            continue  # the table says why the change does no harm
         harmful.append(
             dataclasses.replace(change, verdict="", note="")
             if change.verdict == "same"
@@ -265,7 +265,7 @@ def _harmful(entry, symbol, found):
 
 
 def _joined(symbol, found):
-    """The changes, with what arguments.tsv says of each."""
+    """Adds to each change the verdict, code and note of its row in arguments.tsv."""
     rows = verdicts.arguments(symbol)
     return [
         dataclasses.replace(
@@ -284,14 +284,14 @@ def _joined(symbol, found):
 
 
 def _moves(change, before):
-    """Whether an argument that every call passes has another place."""
+    """Whether an argument that every call must pass has another position now."""
     if change.how != "moved":
         return False
     return signatures.parameters(before)[0][change.argument].default is None
 
 
 def _with(entry, verdict, changes):
-    """An entry with changes, but for those that its note tells."""
+    """An entry with a verdict and changes, without those that its note covers."""
     row = verdicts.row(entry.symbol) if entry.note else None
     covered = row.covers if row else ()
     told = [c for c in changes if c.verdict or c.argument not in covered]
@@ -300,7 +300,7 @@ def _with(entry, verdict, changes):
 
 
 def _felt_by(entry, call):
-    """An entry by an alias without those defaults that a call does not feel."""
+    """Drops the changes of defaults that a call overrides by passing the argument."""
     if call is None or not entry.changes:
         return entry
     felt = [
@@ -316,7 +316,7 @@ def _felt_by(entry, call):
 
 @functools.cache
 def _judged(symbol):
-    """(Entry or None, the signature then, the signature today)."""
+    """(Entry or None, signature of 1.15.5, signature today)."""
     fact, row = facts.fact(symbol), verdicts.table()[0].get(symbol)
     row = row or (None if fact else _of_object(symbol))
     if symbol.startswith("."):
@@ -333,14 +333,14 @@ def _judged(symbol):
     now = fact.signature_today
     place = fact.moved or symbol
     if place.startswith("tf.keras.") and fact.kind == "class":
-        now = now.replace(", **kwargs)", ")")  # which Keras 3 refuses
+        now = now.replace(", **kwargs)", ")")  # Keras 3 refuses other keywords
     if entry.verdict == "renamed" and entry.write != fact.moved:
         now = facts.now(entry.write)
     return entry, fact.signature, now
 
 
 def _of_object(symbol):
-    """The row of a member of an object, `FLAGS.__flags`, by any name of it; or None."""
+    """The row of an object's member, `FLAGS.__flags`, by any alias of the object."""
     owner, _, name = symbol.rpartition(".")
     if owner not in facts.names() or facts.fact(owner).kind in ("class", "module"):
         return None
@@ -350,14 +350,14 @@ def _of_object(symbol):
 
 
 def _by_alias(fact):
-    """The entry by another name of the object, as far as it is true here; or None."""
+    """The entry from the row of an alias, if that row is valid here; or None."""
     row = verdicts.row(fact.symbol)
     if row is None:
         return None
     of_the_name = row.verdict in ("same", "changed")
     if fact.here:
         return _entry(fact.symbol, fact.kind, row) if of_the_name else None
-    if fact.moved and of_the_name:  # and what it means is another thing
+    if fact.moved and of_the_name:  # the name moved, and its meaning changed
         found = signatures.differences(fact.signature, fact.signature_today)
         own = verdicts.own_arguments(fact.symbol)
         changes = tuple(
@@ -370,7 +370,7 @@ def _by_alias(fact):
 
 
 def _by_facts(fact):
-    """The entry of a name that no row names."""
+    """The entry of a name that has no row in verdicts.tsv, from the facts."""
     symbol, kind, Row = fact.symbol, fact.kind, verdicts.Row
     if fact.here:
         return _entry(symbol, kind, Row("same"))
@@ -378,13 +378,13 @@ def _by_facts(fact):
         return _entry(symbol, kind, Row("renamed", fact.moved))
     if any(name.startswith("tf.keras.") for name in facts.aliases(symbol)):
         row = _left_keras(fact.tf_keras)
-    else:  # one object has one judgement, by whichever name it is called
+    else:  # all aliases of one object get the same verdict
         row = verdicts.wild(fact.object) or verdicts.wild(symbol) or Row("removed")
     return _entry(symbol, kind, row)
 
 
 def _left_keras(tf_keras):
-    """The row of what Keras 3 lacks; `tf_keras` is the column of the facts."""
+    """The row of a name that Keras 3 lacks; `tf_keras` is the column of the facts."""
     if tf_keras:
         becomes = "the same name of the package tf_keras"
         return verdicts.Row("rewrite", becomes=becomes, note="Keras 3 does not have it")
@@ -392,13 +392,13 @@ def _left_keras(tf_keras):
 
 
 def _member(symbol):
-    """As `_judged`, of a member of a class; None if it is none."""
+    """As `_judged`, for a member of a class; None if the symbol is no member."""
     owner, _, name = symbol.rpartition(".")
     class_ = facts.fact(owner)
     if class_ is None or class_.kind != "class":
         return None
     fact, row = facts.member(owner, name), verdicts.row(symbol)
-    if not fact:  # what only objects have
+    if not fact:  # an attribute that only instances have
         return (_entry(symbol, "attribute", row), "", "") if row else None
     place, owned = facts.place(owner), _judged(owner)[0]
     lives = owned.verdict not in FINAL
@@ -423,11 +423,11 @@ def _member(symbol):
 
 
 def _deep(symbol):
-    """The entry of what lay deep in contrib; elsewhere an unknown name may be new."""
+    """The entry of a name deep in contrib or of an old Keras path; or None."""
     real = deep.short(symbol)
     if real != symbol and is_listed(real):
         entry = _judged(real)[0]
-        known = symbol in links.rows() or links.proofs(symbol)  # by this very name
+        known = symbol in links.rows() or links.proofs(symbol)  # under this exact name
         pair = links.pair(symbol) if known else entry.pair
         return dataclasses.replace(entry, symbol=symbol, pair=pair)
     if new := standalone.paths().get(symbol.removeprefix("tf.")):
@@ -438,7 +438,7 @@ def _deep(symbol):
 
 
 def _under(symbol, kind):
-    """The entry by the longest `module.*` that a name lies under, or None."""
+    """The entry from the row of the longest `module.*` around a name, or None."""
     row = verdicts.wild(symbol)
     return _entry(symbol, kind, row) if row else None
 
@@ -447,7 +447,7 @@ OF_KERAS = "tensorflow.python.keras."
 
 
 def _private(symbol, entry_of):
-    """The entry of a name that is not public; what it says is of its public name.
+    """The entry of a name that is not public, with the entry of its public name.
 
     Args:
         symbol: the whole name.
@@ -461,9 +461,9 @@ def _private(symbol, entry_of):
             symbol, "module", verdicts.Row("private")
         )
     public = entry_of(known + symbol.removeprefix(name))
-    if public.symbol.startswith(("tf.flags", "tf.app")):  # absl takes their place, too
+    if public.symbol.startswith(("tf.flags", "tf.app")):  # absl replaces these, too
         return public
-    pair = public.pair or links.pair(symbol)  # of its module is better than none
+    pair = public.pair or links.pair(symbol)  # the pair of its module, at least
     write = public.write
     if public.verdict in ("same", "changed"):
         write = write or known
@@ -479,8 +479,10 @@ def _private(symbol, entry_of):
 
 
 def _of_keras(name):
-    """The public name below `tf.keras` of one in the same place below
-    `tensorflow.python.keras`, whose modules are called as the public ones; or ""."""
+    """The public name below `tf.keras` for one below `tensorflow.python.keras`; or "".
+
+    The private modules have the same names as the public ones.
+    """
     if not name.startswith(OF_KERAS):
         return ""
     public = f"tf.keras.{name[len(OF_KERAS) :]}"

@@ -1,4 +1,4 @@
-"""What there is to say of a name, as fields; and the sentence that they make."""
+"""`Entry`: verdict, replacement and changes of a name, and its message."""
 
 import ast
 import dataclasses
@@ -6,14 +6,14 @@ import dataclasses
 SAME, RENAMED, CHANGED = "same", "renamed", "changed"
 REWRITE, REMOVED, PRIVATE = "rewrite", "removed", "private"
 VERDICTS = (SAME, RENAMED, CHANGED, REWRITE, REMOVED, PRIVATE)
-"""From harmless to hard: of two verdicts of one use the later one counts."""
+"""From harmless to hard. If one use has two verdicts, the later one counts."""
 FINAL = (REWRITE, REMOVED, PRIVATE)
-"""Whatever the arguments are."""
+"""Verdicts that do not depend on the arguments."""
 NOTHING = "nothing"
 KERAS_1 = ", the name of Keras 1, which Keras 3 refuses"
 KERAS_1_IN = "guide/keras.md"
 BY_PLACE = 8
-"""Arguments that somebody may pass by position."""
+"""How many first arguments people may pass by position."""
 OF_ALL = {
     RENAMED: "is {} now",
     REWRITE: "becomes {}",
@@ -23,22 +23,22 @@ OF_ALL = {
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What became of an argument.
+    """One argument of a call, and how it changed since 1.15.5.
 
     Attributes:
-        how: "renamed", "gone", "required" (it has no default any more), "new" (it must
-            be given), "default" (it has another one), "moved" (it has another place),
-            or "passed" (a call that passes it is to know `note`).
-        argument: its name in 1.15.5; of "new" today's.
-        was: the default of 1.15.5, of "required" and "default".
-        now: the new name, of "renamed" and "required"; the new default, of "default";
-            what stands in its place, of "moved", or "".
+        how: "renamed", "gone", "required" (it has no default now), "new" (it must be
+            given), "default" (the default changed), "moved" (the position changed),
+            or "passed" (`note` is about calls that pass it).
+        argument: its name in 1.15.5; for "new", its name today.
+        was: for "required" and "default", the default of 1.15.5.
+        now: for "renamed" and "required", the new name; for "default", the new
+            default; for "moved", the argument in this position today, or "".
         place: its position in 1.15.5, from 0, or None.
-        passed: the pattern of the text that is passed, where it concerns no other;
-            "[]" for a list, a kind of `records.Call.kinds`; or "".
+        passed: if the change is only about some values, the pattern of their text,
+            "[]" for a list, or a kind of `records.Call.kinds`; else "".
         verdict: what `arguments.tsv` says of it, or "".
         write: what to type instead, or "".
-        keras_1: whether it is a name of Keras 1.
+        keras_1: whether the argument has a name of Keras 1.
         note: what changed, in a sentence, or "".
     """
 
@@ -55,12 +55,12 @@ class Change:
 
     @property
     def when_left_out(self):
-        """Whether it concerns the calls that do not pass the argument."""
+        """Whether the change affects calls that do not pass the argument."""
         return self.how in ("default", "required", "new")
 
     @property
     def rank(self):
-        """0 raises, 1 changes numbers, 2 is of positions, 3 is of Keras 1."""
+        """Order of changes: 0 raises, 1 changes numbers, 2 moves, 3 is of Keras 1."""
         if self.keras_1:
             return 3
         if self.how in ("renamed", "gone", "required", "new"):
@@ -71,14 +71,14 @@ class Change:
 
     @property
     def near(self):
-        """Whether it stands where somebody may pass it by position."""
+        """Whether people may pass the argument by position."""
         return self.place is None or self.place < BY_PLACE
 
     def told(self, bare=False):
-        """The change in words; what to write comes behind it.
+        """The change as a sentence, followed by what to write.
 
         Args:
-            bare: whether to leave out what to write, which is said elsewhere.
+            bare: whether to leave out what to write, because the caller shows it.
         """
         if self.how == "renamed":
             what = f"write {self.now}= in place of {self.argument}="
@@ -89,7 +89,7 @@ class Change:
 
     @property
     def keyword(self):
-        """What a call adds so that it is as it was: "reset_after=False"; or ""."""
+        """The keyword that gives a call its old result: "reset_after=False"; or ""."""
         if self.how == "renamed":
             return "" if self.keras_1 else f"{self.now}=…"
         name = self.now if self.how == "required" else self.argument
@@ -105,29 +105,29 @@ class Change:
             "required": f"{self.now} must be given: it was {_plain(self.was)}",
             "new": f"{self.argument} must be given",
             "default": f"{self.argument} was {_plain(self.was)}, is {_plain(self.now)}",
-            "moved": f"argument {(self.place or 0) + 1} was {self.argument} and is "
-            + (self.now or "none"),
+            "moved": f"argument {(self.place or 0) + 1} was {self.argument} and "
+            + (f"is {self.now}" if self.now else "does not exist now"),
         }.get(self.how, "")
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What there is to say of a name.
+    """A name of 1.15.5: its verdict, replacement, changes and pair.
 
-    A `changed` name is a false friend in code that was written for TensorFlow 1, and in
-    other code just a name; all other verdicts but `same` betray TensorFlow 1.
+    A `changed` name is a false friend in code for TensorFlow 1, and a plain name in
+    code for TensorFlow 2. All other verdicts except `same` prove TensorFlow 1.
 
     Attributes:
-        symbol: the name, as in `tf.train.AdamOptimizer`; members with their class, as
-            in `tf.Session.run`; those of an unknown object as in `.eval`.
+        symbol: the name: `tf.train.AdamOptimizer`; for members, with the class:
+            `tf.Session.run`; for members of an unknown object: `.eval`.
         kind: as `facts.Fact.kind`.
         verdict: one of `VERDICTS`.
         write: what to type instead, or "".
-        becomes: what takes its place, where that is no line of code: "a tf.Module".
+        becomes: the replacement in words, if it is not a line of code: "a tf.Module".
         note: what changed, in a sentence, or "".
-        changes: tuple of `Change`: what raises first, then what changes numbers.
+        changes: tuple of `Change`, in the order of `Change.rank`.
         pair: "topic.name", only the topic, or "".
-        public: of a name that was never public the `Entry` of the public one; or None.
+        public: for a private name, the `Entry` of its public name; or None.
     """
 
     symbol: str
@@ -142,32 +142,32 @@ class Entry:
 
     @property
     def topic(self):
-        """The topic that shows it, or ""."""
+        """The topic that shows the name, or ""."""
         return self.pair.partition(".")[0]
 
     @property
     def renames(self):
-        """{old keyword: new keyword}, without those of Keras 1."""
+        """{old keyword: new keyword}, without the keywords of Keras 1."""
         return {c.argument: c.now for c in self._how("renamed") if not c.keras_1}
 
     @property
     def from_keras_1(self):
-        """{keyword of Keras 1: today's}."""
+        """{keyword of Keras 1: keyword today}."""
         return {c.argument: c.now for c in self._how("renamed") if c.keras_1}
 
     @property
     def gone(self):
-        """The arguments that there are no more."""
+        """The arguments that do not exist any more."""
         return tuple(c.argument for c in self._how("gone"))
 
     @property
     def defaults(self):
-        """{argument: (its default in 1.15.5, today's)}."""
+        """{argument: (default in 1.15.5, default today)}."""
         return {c.argument: (c.was, c.now) for c in self._how("default")}
 
     @property
     def positions(self):
-        """{argument: (its position in 1.15.5 from 0, what stands there today)}."""
+        """{argument: (position in 1.15.5 from 0, argument in that position today)}."""
         return {c.argument: (c.place, c.now) for c in self._how("moved")}
 
     def _how(self, how):
@@ -175,32 +175,32 @@ class Entry:
 
     @property
     def replacement(self):
-        """What takes its place, code or words; "" where nothing does."""
+        """The replacement, as code or in words; "" if nothing replaces the name."""
         writes = dict.fromkeys(change.write for change in self.changes if change.write)
         return self.write or self.becomes or ", ".join([*writes][:2])
 
     @property
     def form(self):
-        """What to type, as one line of code; "" where there is none."""
+        """The replacement as one line of code to type; "" if no such line exists."""
         if self.public or self.write:
             return self.write or self.public.form
         keywords = [c.keyword for c in self.changes if c.keyword]
         if keywords and self.verdict in (RENAMED, CHANGED):
             return f"{self.symbol}(…, {', '.join(keywords)})"
-        # What a call in some places becomes is no form of the others.
+        # A form for some calls only is not a form for all calls.
         general = [c for c in self.changes if (c.argument, c.verdict) != ("*", REWRITE)]
         changes = self.changes if self.verdict == REWRITE else general
         return next((c.write for c in changes if c.write), "")
 
     @property
     def what(self):
-        """What changed, in one line: arguments first, or ""."""
+        """The changes in one line, arguments first; or ""."""
         sentences = [*_sentences(self.changes, said=self.write), self.note]
         return "; ".join(dict.fromkeys(filter(None, sentences)))
 
     @property
     def message(self):
-        """The finding in one sentence, which always says what to write instead."""
+        """The finding in one sentence, which says what to write instead."""
         if self.public:
             return f"{self.symbol}: not public; {self.public.message}"
         place, what = self.write or self.becomes, self.what
@@ -211,7 +211,7 @@ class Entry:
         if self.verdict in (SAME, CHANGED):
             if not what:
                 same = self.verdict == SAME
-                told = "is the same" if same else "has the same name, another meaning"
+                told = "is the same" if same else "has another meaning"
                 return f"{self.symbol} {told} in TensorFlow 2"
             more = f"; write: {place}" if place else ""
             return f"{self.symbol}: {what}{more}"
@@ -223,7 +223,7 @@ class Entry:
 
 
 def _plain(default):
-    """A default as a sentence has it: words without their quotes."""
+    """A default value for a sentence: a word loses its quotes."""
     inner = default[1:-1]
     quoted = default[:1] in "'\"" and inner.replace("_", "").isalnum()
     return inner if quoted else default
@@ -238,11 +238,11 @@ def _is_literal(text):
 
 
 def _sentences(changes, said):
-    """Those of the changes; those of Keras 1 in one, where there are several.
+    """A sentence for each change; several keywords of Keras 1 share one sentence.
 
     Args:
         changes: tuple of `Change`.
-        said: what to write, which is said anyhow.
+        said: the code that the message shows in any case.
     """
     old = [c for c in changes if c.keras_1 and c.how == "renamed"]
     alone = [c for c in changes if c not in old] if len(old) > 1 else changes

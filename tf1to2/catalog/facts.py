@@ -1,6 +1,6 @@
-"""What TensorFlow 1.15.5 had and today's has: names.tsv and members.tsv, read lazily.
+"""Reads the facts, when asked: the names of TensorFlow 1.15.5 and of today's.
 
-`make upkeep` makes both; survey.py says what their columns are.
+`make upkeep` writes names.tsv and members.tsv; survey.py describes their columns.
 """
 
 import functools
@@ -12,19 +12,19 @@ HERE = ("same", "differs")
 
 
 class Fact(typing.NamedTuple):
-    """A line about a name, or about a member of a class.
+    """A row of names.tsv or members.tsv: a name, or a member of a class.
 
     Attributes:
-        symbol: the name, of members with their class: "tf.Session.run".
-        kind: "func", "class", "const" or "module"; of members "method", "property",
+        symbol: the name; for members, with the class: "tf.Session.run".
+        kind: "func", "class", "const" or "module"; for members, "method", "property",
             "static", "class method", "class" or "attribute".
-        object: the first name of the same object, itself if it has no other.
+        object: the first name of the same object, or this name if it has no other.
         signature: the parameters of 1.15.5, as "(x, axis=None)", or "".
-        today: "same", "differs", "v1", "gone", or the name that it has now.
+        today: "same", "differs", "v1", "gone", or its name today.
         signature_today: the parameters today.
-        tf_keras: what tf_keras has where Keras 3 has something else: "gone", "=" (as in
-            1.15.5) or its parameters; or "".
-        deprecated: what 1.15.5 said was to be used instead, or "".
+        tf_keras: if Keras 3 differs, what tf_keras has: "gone", "=" (as in 1.15.5) or
+            its parameters; else "".
+        deprecated: the replacement that 1.15.5 named in its warning, or "".
     """
 
     symbol: str
@@ -38,18 +38,18 @@ class Fact(typing.NamedTuple):
 
     @property
     def here(self):
-        """Whether today's TensorFlow has something of that name."""
+        """Whether today's TensorFlow has an object with this name."""
         return self.today in HERE
 
     @property
     def moved(self):
-        """The name that it has now, where that is another one."""
+        """The new name, if it has one; or ""."""
         return self.today if self.today.startswith("tf.") else ""
 
 
 @functools.cache
 def names():
-    """{symbol: its line, split} of every public name and module of 1.15.5."""
+    """{symbol: columns of its row} for every public name and module of 1.15.5."""
     text = (FOLDER / "names.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.split("\n")[1:-1]]
     return {row[0]: row for row in rows}
@@ -63,14 +63,14 @@ def fact(symbol):
 
 
 def _fact(symbol, kind, one, signature, today, now, keras, deprecated=""):
-    # Where nothing is told of today's signature it is the old one.
+    # An empty column means that the signature did not change.
     now = now or (signature if today not in ("v1", "gone") else "")
     return Fact(symbol, kind, one or symbol, signature, today, now, keras, deprecated)
 
 
 @functools.cache
 def _spelled():
-    """{first name: all names of the object}, of those that have several."""
+    """{first name: all names} of the objects that have several names."""
     found = {}
     for symbol, _, first, *_ in names().values():
         if first:
@@ -79,20 +79,20 @@ def _spelled():
 
 
 def aliases(symbol):
-    """All names of the object that `symbol` names, itself among them."""
+    """All names of the object that `symbol` names, including `symbol`."""
     row = names().get(symbol)
     return _spelled().get(row[2] or symbol, [symbol]) if row else [symbol]
 
 
 def now(symbol):
-    """The parameters that a name takes today, or ""."""
+    """The parameters of a name in today's TensorFlow, or ""."""
     known = fact(symbol)
     return known.signature_today if known and known.here else ""
 
 
 @functools.cache
 def _members():
-    """({class: its bases}, {class: where it is today}, {class: {member: line}})."""
+    """({class: its bases}, {class: its name today}, {class: {member: row}})."""
     bases, at, members = {}, {}, {}
     with (FOLDER / "members.tsv").open(encoding="utf-8") as lines:
         next(lines)
@@ -108,18 +108,18 @@ def _members():
 
 
 def bases(symbol):
-    """The class that a name names and its bases, nearest first, by first names."""
+    """A class and its bases, the nearest first, each by its first name."""
     owner = aliases(symbol)[0]
     return [owner, *_members()[0].get(owner, [])]
 
 
 def place(symbol):
-    """The name of a class today, or ""."""
+    """The name of a class in today's TensorFlow, or ""."""
     return _members()[1].get(bases(symbol)[0], "")
 
 
 def member(symbol, name):
-    """The `Fact` of a member, own or inherited, or None."""
+    """The `Fact` of a member that a class defines or inherits, or None."""
     for owner in bases(symbol):
         row = _members()[2].get(owner, {}).get(name)
         if row:
@@ -143,6 +143,6 @@ def members(symbol):
 
 @functools.cache
 def publics():
-    """{name under tensorflow.python: public name}, of TensorFlow 1.15.5."""
+    """{name below tensorflow.python: public name} in TensorFlow 1.15.5."""
     with (FOLDER / "privates.tsv").open(encoding="utf-8") as lines:
         return dict(line.rstrip("\n").split("\t") for line in lines)

@@ -1,9 +1,9 @@
-"""Which names the package keras has, and which tf.keras: two APIs of Keras 3.
+"""The names of the package keras and of tf.keras: two APIs of Keras 3.
 
 `tf.keras` of TensorFlow 2.16 and later is the module `keras._tf_keras.keras` of the
-Keras that is installed. It keeps old names that the package keras does not have: most
-of the backend, `keras.preprocessing.text`. Both give the same objects. The names here
-are without their package: "backend.sum".
+installed Keras. It keeps old names that the package keras does not have: most of the
+backend, `keras.preprocessing.text`. Both give the same objects. The names here are
+without their package: "backend.sum".
 """
 
 import dataclasses
@@ -20,11 +20,11 @@ TABLE = pathlib.Path(__file__).with_suffix(".tsv")
 SUCCESSORS = pathlib.Path(__file__).with_name("keras_successors.tsv")
 COLUMNS = ("name", "keras", "tf.keras", "keras_2", "package")
 PACKAGE, TF_KERAS, KERAS_2, INSIDE = "keras", "tf.keras", "keras_2", "inside"
-"""Two APIs of Keras 3; `tf.keras` of Keras 2; what is not public."""
+"""The APIs: two of Keras 3, `tf.keras` of Keras 2, and private modules."""
 FIRST = "3.0"
 KEPT = "the package keras does not have it; tf.keras keeps it"
 NOT_IN_3 = "Keras 3 does not have it"
-# What a module of an error message is.
+# Patterns for the module in an error message, and the API that it belongs to.
 MODULES = (
     (r"keras\._tf_keras(\.keras)?\b", TF_KERAS),
     (r"(tf_)?keras\.api\._v\d\.keras\b|tf_keras\b(?!\.src)", KERAS_2),
@@ -36,14 +36,14 @@ MODULES = (
 
 
 class Row(typing.NamedTuple):
-    """A line of keras_names.tsv.
+    """A row of keras_names.tsv.
 
     Attributes:
-        keras, tf_keras: the versions of Keras 3 that have the name in the package, and
-            in tf.keras: "3.0-", "3.1-3.2", or "".
+        keras, tf_keras: the versions of Keras 3 in which the package keras, or
+            tf.keras, has the name: "3.0-", "3.1-3.2", or "".
         keras_2: the versions of Keras 2 whose tf.keras has it.
-        package: the package's own name of the object, or a function of keras.ops; or
-            "differs"; or "".
+        package: the object's name in the package, or a function of keras.ops that does
+            the same; "differs"; or "".
     """
 
     keras: str
@@ -54,7 +54,7 @@ class Row(typing.NamedTuple):
 
 @functools.cache
 def table():
-    """{name: `Row`} of every name of Keras 3, Keras 2 and tf.keras of 1.15.5."""
+    """{name: `Row`} for all names of Keras 3, Keras 2 and tf.keras of 1.15.5."""
     return {
         row[COLUMNS[0]]: Row(*(row[column] for column in COLUMNS[1:]))
         for row in tsv.rows(TABLE)
@@ -67,20 +67,20 @@ def has(name, api=PACKAGE):
 
 
 def since(name, api=PACKAGE):
-    """The version of Keras 3 from which on there is a name: "3.8"; "" if it is gone."""
+    """The first version of Keras 3 that has a name: "3.8"; "" if it is gone."""
     row = table().get(name)
     spans = (row.keras if api == PACKAGE else row.tf_keras) if row else ""
     return spans.rpartition(", ")[2][:-1] if spans.endswith("-") else ""
 
 
 def lacks(name):
-    """Whether the package keras does not have a name, and tf.keras keeps it."""
+    """Whether tf.keras keeps a name that the package keras does not have."""
     return has(name, TF_KERAS) and not has(name)
 
 
 @functools.cache
 def is_module(name):
-    """Whether a name is a module: others are below it."""
+    """Whether a name is a module, that is, whether other names are below it."""
     return any(other.startswith(name + ".") for other in table())
 
 
@@ -92,11 +92,11 @@ def kept():
 
 
 def entry(name, known=None):
-    """The `Entry` of a name that the package lacks, and tf.keras keeps.
+    """The `Entry` of a name that tf.keras keeps and the package keras lacks.
 
     Args:
         name: without its package.
-        known: what there is to say of the name of tf.keras, an `Entry`; or None.
+        known: the `Entry` of the name in tf.keras, or None.
     """
     old, notes = known or _plain(name, PACKAGE), [KEPT]
     place = f"{TF_KERAS}.{name}"
@@ -119,20 +119,21 @@ def entry(name, known=None):
     )
 
 
-# --- What is missing, by an error message.
+# --- Names that an error message says are missing.
 
 
 def missing(module, name=""):
-    """What to write in place of a name that an error says is missing.
+    """The `Entry` of a name that an error says is missing: what to write instead.
 
     Args:
-        module: as the message has it: "keras.backend", "keras._tf_keras.keras.layers",
-            "tensorflow.keras.layers.experimental", "keras.api._v2.keras".
-        name: what the module does not have, or "" if the module itself is missing.
+        module: as the message writes it: "keras.backend",
+            "keras._tf_keras.keras.layers", "tensorflow.keras.layers.experimental",
+            "keras.api._v2.keras".
+        name: the name that the module lacks, or "" if the module itself is missing.
 
     Returns:
-        `Entry`, whose verdict is never "same"; or None if the name is there, or if
-        nothing is known of it.
+        `Entry`, whose verdict is never "same"; or None if the name exists or is
+        unknown.
     """
     full = f"{module}.{name}" if name else module
     api, path = _api(full)
@@ -156,7 +157,7 @@ def missing(module, name=""):
 
 @functools.cache
 def _api(full):
-    """(the API that a module of a message is, what follows it); ("", "") if none."""
+    """(API of a name in a message, the name inside the API); ("", "") if unknown."""
     for pattern, api in MODULES:
         if found := re.match(pattern, full):
             return api, full[found.end() :].removeprefix(".")
@@ -164,7 +165,7 @@ def _api(full):
 
 
 def _successor(name, api):
-    """The `Entry` of keras_successors.tsv, or None."""
+    """The `Entry` of a name's row in keras_successors.tsv, or None."""
     module, _, last = name.rpartition(".")
     row = successors().get(name) or successors().get(f"{module}.*")
     if row is None or not _is_there(row["write"], last):
@@ -176,7 +177,7 @@ def _successor(name, api):
 
 
 def _is_there(write, last):
-    """Whether Keras has what a row writes for a whole module, `keras.saving.*`."""
+    """Whether a replacement for a whole module, `keras.saving.*`, has a name."""
     module, star, _ = write.partition("*")
     api = TF_KERAS if write.startswith(f"{TF_KERAS}.") else PACKAGE
     return not star or has(module.removeprefix(f"{api}.") + last, api)
@@ -184,15 +185,15 @@ def _is_there(write, last):
 
 @functools.cache
 def successors():
-    """{name: its line of keras_successors.tsv}."""
+    """{name: its row of keras_successors.tsv}."""
     return {row["name"]: row for row in tsv.rows(SUCCESSORS)}
 
 
 def _later(name, api):
-    """The `Entry` of a name that came after the first Keras 3; None of the others."""
+    """The `Entry` of a name that is newer than Keras 3.0; None for other names."""
     if (first := since(name, api)) == FIRST:
         return None
-    note = "the Keras that is installed is older"
+    note = "the installed Keras is older"
     return _plain(
         name, api, "rewrite", "", f"the same name of Keras {first} or later", note
     )
@@ -215,7 +216,7 @@ def _elsewhere(full, name, api):
 
 
 def _moved(name, api):
-    """The `Entry` of a path that the package keras of old had, or None."""
+    """The `Entry` of a path that old versions of the package keras had, or None."""
     path, place = standalone.place(f"{PACKAGE}.{name}")
     if not path or api == INSIDE:
         return None
@@ -231,7 +232,7 @@ def _moved(name, api):
 
 
 def _of_keras_2(name, api):
-    """The `Entry` of a name that the package tf_keras still has; or None."""
+    """The `Entry` of a name that only the package tf_keras has now; or None."""
     row = table().get(name)
     if row is None or not row.keras_2.endswith("2.15") or api == KERAS_2:
         return None
@@ -240,7 +241,7 @@ def _of_keras_2(name, api):
 
 
 def _plain(name, api, verdict="rewrite", write="", becomes="", note=""):
-    """An `Entry` of a name of an API, led to the pair of the name of tf.keras."""
+    """An `Entry` of a name of an API, with the pair of the same name in tf.keras."""
     symbol = f"{PACKAGE if api == PACKAGE else TF_KERAS}.{name}"
     pair = links.pair(f"{TF_KERAS}.{name}")
     return Entry(symbol, _kind(name), verdict, write, becomes, note, pair=pair)

@@ -1,4 +1,4 @@
-"""What a use of the package keras is today: `import keras`, `from keras import …`."""
+"""Uses of the package keras: `import keras`, `from keras import …`."""
 
 import dataclasses
 import typing
@@ -10,28 +10,28 @@ ROOT = standalone.PACKAGE + "."
 
 
 class Found(typing.NamedTuple):
-    """What is known of a name of the package keras.
+    """The result of `of`: the entry of a name of the package keras.
 
     Attributes:
-        entry: the `Entry` of a name that the package lacks, and tf.keras keeps; None
-            of a name that is Keras 3's as it stands.
+        entry: the `Entry` of a name that tf.keras keeps and the package lacks; None if
+            Keras 3 has the name.
     """
 
     entry: Entry | None
 
 
 def origin(name):
-    """What an import binds: the origin of a name of the package keras.
+    """The origin that an import of a name of the package keras binds.
 
-    A name that an import does not find any more is one of tf.keras, for that is what
-    the import is to say; the import itself is a use, see `of`.
+    A name that the import does not find any more gets its origin in tf.keras, because
+    the import should become one of tf.keras. The import itself is a use, see `of`.
 
     Args:
         name: dotted, "keras" or below it.
 
     Returns:
-        "keras.layers.Dense"; of "keras.layers.core.Dense" and of
-        "keras.preprocessing.text" the name in TensorFlow; "" of what only Keras 3 has.
+        "keras.layers.Dense"; for "keras.layers.core.Dense" and
+        "keras.preprocessing.text", the name in TensorFlow; "" if only Keras 3 has it.
     """
     if standalone.is_new(name):
         return ""
@@ -54,15 +54,15 @@ def has(symbol):
 
 
 def of(origin, call=None, imported=False):
-    """What there is to say of a use by the package keras.
+    """The `Found` of a use of the package keras; None if tf.keras has to judge it.
 
     Args:
         origin: such as "keras.backend.sum", "keras.losses.Reduction.SUM".
-        call: `records.Call`, or None where it is not called.
-        imported: whether it is an import, which only has to find the name.
+        call: `records.Call`, or None if the name is not called.
+        imported: whether the use is an import, which only needs the name to exist.
 
     Returns:
-        `Found`; None if tf.keras judges it, because both have the name, or neither.
+        `Found`; None if both packages have the name, or neither.
     """
     if imported and _is_lost(origin):
         return Found(keras_names.missing(origin))
@@ -80,7 +80,7 @@ def of(origin, call=None, imported=False):
 
 
 def _is_lost(origin):
-    """Whether the path of a name is gone, and no module of tf.keras has the name."""
+    """Whether the path of a name is gone and tf.keras does not have the name."""
     path, place = standalone.place(origin)
     inner = place.removeprefix(f"{keras_names.TF_KERAS}.")
     return path not in ("", origin) and not keras_names.has(inner, keras_names.TF_KERAS)

@@ -1,8 +1,8 @@
-"""Where a name leads: to the pair that shows it best, and to those that prove it.
+"""From a name to the pair that shows it best, and to the pairs that prove it.
 
-calls.tsv, generated (see calls.py), knows which left pages call a name; the first of
-them shows it best. links.tsv, written by hand, leads where that is not so, and the
-names that no left page calls. Names of one object lead to one pair.
+calls.tsv, generated (see calls.py), lists the pairs whose left page calls a name; the
+first one shows it best. links.tsv, written by hand, overrides that, and has the names
+that no left page calls. All names of one object lead to one pair.
 """
 
 import dataclasses
@@ -16,10 +16,10 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 def pair(symbol):
-    """The pair, or the topic, that shows a name best; "" where none does.
+    """The pair, or the topic, that shows a name best; "" if none does.
 
-    A member leads where its class leads, unless there is a row of its own, or of the
-    class that it is inherited from.
+    A member has the pair of its class, unless the member itself, or the class that it
+    is inherited from, has a row.
 
     Args:
         symbol: as `tf.nn.relu`, `tf.GraphKeys.UPDATE_OPS`, `.eval`.
@@ -36,7 +36,7 @@ def pair(symbol):
         if owner == symbol and _inherited(symbol):
             return _inherited(symbol)
         owner = owner.rpartition(".")[0]
-    depths = {}  # the shallowest names count: contrib's modules import one another
+    depths = {}  # the shortest names count: contrib's modules import one another
     for name in facts.aliases(symbol):
         depths.setdefault(name.count("."), []).extend(_above(name))
     patterns = next((depths[depth] for depth in sorted(depths) if depths[depth]), ())
@@ -44,19 +44,20 @@ def pair(symbol):
 
 
 def proofs(symbol):
-    """The pairs whose left page calls a name, the best first: these prove it."""
+    """The pairs that prove a name, because their left page calls it; the best first."""
     pairs = [pair for name in facts.aliases(symbol) for pair in calls().get(name, ())]
     return list(dict.fromkeys(pairs))
 
 
 def of_branches(entry, call):
-    """The entry of a use, led by its call: a branch that hands out what is outside ran.
+    """Gives a `tf.cond` that computes both branches the pair about that.
 
-    `tf.cond(p, lambda: a, lambda: b)` chooses, but both `a` and `b` are computed.
+    `tf.cond(p, lambda: a, lambda: b)` chooses, but computes both `a` and `b`. All other
+    entries stay as they are.
 
     Args:
         entry: `catalog.Entry`.
-        call: `records.Call`, or None where the name is not called.
+        call: `records.Call`, or None if the name is not called.
     """
     if entry.symbol == "tf.cond" and call and call.handed:
         return dataclasses.replace(entry, pair="control_flow.branches_that_ran")
@@ -64,7 +65,7 @@ def of_branches(entry, call):
 
 
 def _inherited(symbol):
-    """Where a member leads by the classes above its own, the nearest first; or ""."""
+    """The pair of a member in the nearest base class that has one; or ""."""
     owner, _, member = symbol.rpartition(".")
     for base in facts.bases(owner):
         name = f"{base}.{member}"
@@ -76,7 +77,7 @@ def _inherited(symbol):
 
 
 def _above(name):
-    """The patterns `module.*` of links.tsv that a name lies under."""
+    """The patterns `module.*` of links.tsv that match a name."""
     parts = name.split(".")
     around = (".".join(parts[:end]) + ".*" for end in range(1, len(parts) + 1))
     return [pattern for pattern in around if pattern in rows()]
@@ -84,7 +85,7 @@ def _above(name):
 
 @functools.cache
 def calls():
-    """{name: pairs whose left page calls it}."""
+    """{name: pairs whose left page calls it}, from calls.tsv."""
     return {r["name"]: r["pairs"].split() for r in tsv.rows(FOLDER / "calls.tsv")}
 
 

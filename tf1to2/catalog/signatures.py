@@ -1,4 +1,4 @@
-"""Two signatures of one name: what differs, and which calls feel it."""
+"""Compares two signatures of one name: the changes, and which calls they affect."""
 
 import ast
 import functools
@@ -6,7 +6,8 @@ import typing
 
 from tf1to2.catalog.entry import Change
 
-# Parameters that have another name now, wherever both signatures bear it out.
+# Old and new names of parameters. A pair counts if one signature has the old name and
+# the other the new one.
 RENAMED = {
     tuple(pair.split("="))
     for pair in """
@@ -23,10 +24,10 @@ RENAMED = {
     tensor=data values=data
     """.split()
 }
-# Defaults that are written otherwise and mean the same.
+# Defaults that are written differently and mean the same.
 SYNONYMS = {
     ("data_format", "'NHWC'", "None"),
-    ("data_format", "'channels_last'", "None"),  # Keras' own, unless ~/.keras says else
+    ("data_format", "'channels_last'", "None"),  # unless ~/.keras has another default
     ("data_format", "'NDHWC'", "None"),
     ("dilations", "[1, 1, 1, 1]", "None"),
     ("dilations", "[1, 1, 1, 1, 1]", "None"),
@@ -39,12 +40,12 @@ SYNONYMS = {
     ("block_length", "1", "None"),
     ("padding", "(1, 1, 1)", "((1, 1), (1, 1), (1, 1))"),
 }
-# What labels a node of a graph has no part in its numbers.
+# Arguments that only label a node of the graph: they do not change numbers.
 LABELS = ("name", "shared_name")
 
 
 class Parameter(typing.NamedTuple):
-    """One parameter: `default` is its text, or None where there is none."""
+    """One parameter: `default` is its text, or None if it has no default."""
 
     name: str
     default: str | None
@@ -53,7 +54,7 @@ class Parameter(typing.NamedTuple):
 
 @functools.cache
 def parameters(signature):
-    """({name: Parameter}, whether it takes more by position, and by keyword)."""
+    """({name: Parameter}, whether there is `*args`, whether there is `**kwargs`)."""
     found, more, keywords, named, place = {}, False, False, False, 0
     for text in _split(signature[1:-1]):
         if text.startswith("**"):
@@ -62,7 +63,7 @@ def parameters(signature):
             more, place = more or len(text) > 1, None
         else:
             name, equals, default = text.partition("=")
-            if name.startswith("_"):  # a sentinel: what comes after is named, always
+            if name.startswith("_"):  # a sentinel: later arguments need their keyword
                 place, named = None, True
                 continue
             default = default if equals and not named else None
@@ -72,7 +73,7 @@ def parameters(signature):
 
 
 def _split(text):
-    """The parts between those commas that are in no brackets and in no quotes."""
+    """Splits a text at the commas outside brackets and quotes."""
     parts, depth, quote, start = [], 0, "", 0
     for at, letter in enumerate(text):
         if quote:
@@ -93,11 +94,11 @@ def _split(text):
 
 @functools.cache
 def differences(before, now):
-    """What a call of the one signature may stumble over in the other.
+    """The changes from one signature to the other that may affect a call.
 
     Args:
-        before: the signature of 1.15.5, or "" where none is known: nothing is told.
-        now: today's.
+        before: the signature of 1.15.5; if it is unknown, "": the result is empty.
+        now: today's signature.
 
     Returns:
         Tuple of `entry.Change`, in the order of the old parameters.
@@ -137,12 +138,12 @@ def differences(before, now):
 
 
 def _successor(parameter, old, new):
-    """The name that an argument has now, or None."""
+    """The new name of an argument, or None."""
     name, default, place = parameter
     known = next((n for n in new if (name, n) in RENAMED), None)
     if known or place is None or default is not None:
         return known
-    # What every call gives in this place and what must be given there now.
+    # A required argument, and the required argument in the same position today.
     at = next((p for p in new.values() if p.place == place), None)
     return at.name if at and at.default is None and at.name not in old else None
 
@@ -150,9 +151,9 @@ def _successor(parameter, old, new):
 def _default(parameter, successor):
     name, was, now = parameter.name, parameter.default, successor.default
     if was is None or equal(was, now) or (name, was, now) in SYNONYMS:
-        return None  # what was required every call passes
+        return None  # every call passes a required argument
     if now is None and was == "None":
-        return None  # two spellings, of which every call had to pass one
+        return None  # two keywords for one argument: every call had to pass one
     if now is None:
         return Change("required", name, was, successor.name, parameter.place)
     return Change("default", name, was, now, parameter.place)
@@ -178,27 +179,28 @@ def equal(one, other):
 
 
 def _scalar(value):
-    """(2, 2) is 2 in every direction."""
+    """The number that a tuple of equal numbers stands for: 2 for (2, 2)."""
     if isinstance(value, (tuple, list)) and len(set(value)) == 1:
         return value[0]
     return value
 
 
 def successors(before, now):
-    """{the name of an argument: the name that it has now}, of two signatures."""
+    """{old name: new name} of the arguments that two signatures name differently."""
     return {d.argument: d.now for d in differences(before, now) if d.how == "renamed"}
 
 
 def passes(call, name, place):
-    """Whether a call passes the argument; `records.Call`."""
+    """Whether a `records.Call` passes the argument `name`, in position `place`."""
     return name in call.keywords or place is not None and place < call.positional
 
 
 def felt(call, before, now):
-    """Those differences that a call feels.
+    """The differences that affect a call.
 
     Args:
-        call: `records.Call`, or None for a mention, which feels what every call does.
+        call: `records.Call`, or None for a mention: then the differences that affect
+            every call.
         before, now: the signatures.
     """
     return [d for d in differences(before, now) if _feels(call, d)]

@@ -1,8 +1,8 @@
-"""Keras as a package of its own, `import keras`: the paths that it had.
+"""Old paths of the package keras, `import keras`, and their names in tf.keras.
 
-Until 2.3 it was a package beside TensorFlow 1, and most Keras of that time imports it.
-Its names are those of tf.keras, but for some paths, which standalone.tsv leads on.
-Which names Keras 3 still has: keras_names.py.
+Until 2.3 Keras was a package beside TensorFlow 1, and most programs of that time import
+it. Its names are those of tf.keras, except for the paths in standalone.tsv.
+keras_names.py says which names Keras 3 still has.
 """
 
 import functools
@@ -11,26 +11,26 @@ import pathlib
 from tf1to2.common import tsv
 
 PACKAGE = "keras"
-# Keras 3's insides, and what nothing but Keras 3 has.
+# Private modules of Keras 3, and modules that only Keras 3 has.
 NEW = ("keras.api", "keras.distribution", "keras.ops", "keras.random", "keras.src")
 
 
 def is_new(name):
-    """Whether nothing but Keras 3 has a dotted name, "keras" or below it."""
+    """Whether only Keras 3 has a dotted name, "keras" or below it."""
     parts = name.split(".")
     return ".".join(parts[:2]) in NEW or any(p.startswith("_") for p in parts[1:2])
 
 
 def place(name):
-    """Where the name of a path that is gone stands.
+    """The name in tf.keras of a name whose path is gone.
 
     Args:
         name: dotted, "keras.layers.core.Dense".
 
     Returns:
-        (the longest path of standalone.tsv that it lies under, the name in
-        TensorFlow): ("keras.layers.core", "tf.keras.layers.Dense"); ("", "") if it
-        lies under none.
+        (the longest path of standalone.tsv that contains the name, the name in
+        TensorFlow): ("keras.layers.core", "tf.keras.layers.Dense"); ("", "") if no
+        path contains it.
     """
     parts = name.split(".")
     for end in range(len(parts), 1, -1):
@@ -42,6 +42,6 @@ def place(name):
 
 @functools.cache
 def paths():
-    """{path of Keras 2.x's package: where its names stand in tf.keras}."""
+    """{path in the package keras 2.x: path in tf.keras}."""
     table = tsv.rows(pathlib.Path(__file__).with_suffix(".tsv"))
     return {row["path"]: row["tf.keras"] for row in table}

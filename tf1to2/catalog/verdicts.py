@@ -1,4 +1,4 @@
-"""verdicts.tsv and arguments.tsv: what was judged by hand."""
+"""Reads verdicts.tsv and arguments.tsv: names and arguments judged by hand."""
 
 import functools
 import pathlib
@@ -12,11 +12,11 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 class Row(typing.NamedTuple):
-    """What verdicts.tsv says of a name, or of all names of a module.
+    """A row of verdicts.tsv: a name, or all names of a module.
 
     Attributes:
-        verdict, write, becomes, note: as of `entry.Entry`.
-        covers: tuple of the arguments whose difference the note tells already.
+        verdict, write, becomes, note: as in `entry.Entry`.
+        covers: tuple of the arguments whose difference the note already explains.
     """
 
     verdict: str
@@ -27,13 +27,13 @@ class Row(typing.NamedTuple):
 
 
 class Argument(typing.NamedTuple):
-    """What arguments.tsv says of an argument.
+    """A row of arguments.tsv.
 
     Attributes:
-        argument: its name in 1.15.5; "0" is whatever comes first, "*" any.
-        passed: the pattern of the text that it concerns, "[]" for a list, or a kind of
-            `records.Call.kinds`; or "".
-        verdict, write, keras_1, note: as of `entry.Change`.
+        argument: its name in 1.15.5; "0" is the first argument, "*" any argument.
+        passed: if the row is only about some values, the pattern of their text, "[]"
+            for a list, or a kind of `records.Call.kinds`; else "".
+        verdict, write, keras_1, note: as in `entry.Change`.
         now: its new name, or "".
     """
 
@@ -48,21 +48,21 @@ class Argument(typing.NamedTuple):
 
 @functools.cache
 def table():
-    """What verdicts.tsv says: ({name: Row}, {prefix of a `module.*`: Row})."""
+    """All rows of verdicts.tsv: ({name: Row}, {module of a `module.*`: Row})."""
     exact, wild = {}, {}
     for row in tsv.rows(FOLDER / "verdicts.tsv"):
         name, covers = row.pop("name"), tuple(row.pop("covers").split())
         _check("verdicts.tsv", name, row["verdict"])
         rows, key = (wild, name[:-2]) if name.endswith(".*") else (exact, name)
         if key in rows:
-            raise ValueError(f"verdicts.tsv: {name} comes twice")
+            raise ValueError(f"verdicts.tsv: {name} has two rows")
         rows[key] = Row(**row, covers=covers)
     return exact, wild
 
 
 @functools.cache
 def of_arguments():
-    """What arguments.tsv says: {name: {(argument, passed): Argument}}."""
+    """All rows of arguments.tsv: {name: {(argument, passed): Argument}}."""
     found = {}
     for row in tsv.rows(FOLDER / "arguments.tsv"):
         name, keras_1 = row.pop("name"), row.pop("keras_1") == "yes"
@@ -70,13 +70,13 @@ def of_arguments():
         one = Argument(**row, keras_1=keras_1)
         known, key = found.setdefault(name, {}), (one.argument, one.passed)
         if key in known:
-            raise ValueError(f"arguments.tsv: {name}: {one.argument} comes twice")
+            raise ValueError(f"arguments.tsv: {name}: {one.argument} has two rows")
         known[key] = one
     return found
 
 
 def row(symbol):
-    """The `Row` of a name, its own or that of another name of its object; or None."""
+    """The `Row` of a name or of another name of the same object; or None."""
     exact, names = table()[0], (symbol, *spelled(symbol))
     return next((exact[name] for name in names if name in exact), None)
 
@@ -84,11 +84,13 @@ def row(symbol):
 def _check(file, name, verdict):
     if verdict not in VERDICTS:
         known = ", ".join(VERDICTS)
-        raise ValueError(f"{file}: {name}: no verdict {verdict!r}: there are {known}")
+        raise ValueError(
+            f"{file}: {name}: unknown verdict {verdict!r}: write one of {known}"
+        )
 
 
 def wild(symbol):
-    """The `Row` of the longest `module.*` that a name lies under, or None."""
+    """The `Row` of the longest `module.*` around a name, or None."""
     rows = table()[1]
     while symbol and symbol not in rows:
         symbol = symbol.rpartition(".")[0]
@@ -97,19 +99,19 @@ def wild(symbol):
 
 @functools.cache
 def arguments(symbol):
-    """{(argument, passed): Argument} of a name, and of its classes' bases."""
+    """{(argument, passed): Argument} of a name and of its base classes."""
     rows = [own_arguments(base) for base in reversed(facts.bases(symbol))]
     return {name: row for known in rows for name, row in known.items()}
 
 
 def own_arguments(symbol):
-    """{(argument, passed): Argument} of a name, by any name of its object."""
+    """{(argument, passed): Argument} of a name, under any name of its object."""
     known = of_arguments()
     return next((known[name] for name in spelled(symbol) if name in known), {})
 
 
 def spelled(symbol):
-    """All names of an object; of a member, those in its class and in its bases."""
+    """All names of an object; for a member, its names in its class and the bases."""
     owner, _, name = symbol.rpartition(".")
     if symbol in facts.names() or owner not in facts.names():
         return facts.aliases(symbol)

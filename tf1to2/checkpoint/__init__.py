@@ -1,4 +1,4 @@
-"""Checkpoints under other names, every tensor accounted for: `convert-checkpoint`."""
+"""`tf1to2 convert-checkpoint`: renames tensors and accounts for every one of them."""
 
 from tf1to2.checkpoint.places import names
 

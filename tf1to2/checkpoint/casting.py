@@ -1,4 +1,4 @@
-"""Arrays of another dtype: floats may be rounded, all else stays what it is."""
+"""Casts arrays: floats may be rounded, any other loss raises an error."""
 
 import warnings
 
@@ -6,11 +6,11 @@ from tf1to2.checkpoint.stored import tensorflow
 
 
 class Loss(Exception):
-    """A dtype does not hold the values."""
+    """A dtype cannot hold the values."""
 
 
 def cast(array, dtype):
-    """Casts, or says what would be lost.
+    """Casts an array, or raises `Loss` with the first value that would be lost.
 
     Args:
         array: NumPy array, not of strings unless `dtype` is.
@@ -31,15 +31,15 @@ def cast(array, dtype):
         return array.astype(wanted.as_numpy_dtype), 0
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is lost is found below
+            warnings.simplefilter("ignore")  # lost values are found below
             result = array.astype(wanted.as_numpy_dtype)
             back = result.astype(array.dtype)
-        # -1 comes back as it was from an unsigned integer, but has another sign there.
+        # Cast to unsigned and back, -1 is -1 again, but it was stored as positive.
         same = (back == array) & ((result < 0) == (array < 0))
         same |= (array != array) & (result != result)
         given = tf.as_dtype(array.dtype)
         if given.is_integer and not wanted.is_integer and wanted.name != "bool":
-            # The largest integers become a float that is no such integer any more.
+            # The largest integers are rounded to a float that is no longer in range.
             same &= np.abs(result.astype(np.complex128)) < 2.0 ** (8 * given.size)
             same &= (array <= 0) | (result.astype(np.complex128).real <= given.max)
     except (TypeError, ValueError, OverflowError) as error:
@@ -55,5 +55,5 @@ def cast(array, dtype):
     if rounds:
         wrong = wrong[~np.isfinite(np.atleast_1d(result)[lost].astype(np.complex128))]
     if wrong.size:
-        raise Loss(f"{wrong[0]} is no {wanted.name}")
+        raise Loss(f"{wrong[0]} cannot be stored as {wanted.name}")
     return result, int(lost.sum())

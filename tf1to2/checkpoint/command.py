@@ -1,9 +1,9 @@
-"""`tf1to2 convert-checkpoint`: makes a map or reads it, shows the plan, follows it.
+"""`tf1to2 convert-checkpoint`: makes or reads a map, prints the plan, converts.
 
 The source may be name-based (`tf.train.Saver`) or object-based (`tf.train.Checkpoint`),
 and so may the result. A template (`--like`) is a checkpoint that the new program has
-written, say before training: then each of its tensors must be filled, with its dtype
-and shape, and its graph of objects is kept.
+written, for example before training: then each of its tensors must be filled, with its
+dtype and shape, and its graph of objects is kept.
 """
 
 import os
@@ -21,33 +21,37 @@ AUTO = "auto"
 
 def add_arguments(parser):
     """Adds the command's own arguments."""
-    parser.add_argument("source", metavar="SRC", help="prefix of a checkpoint, or dir")
-    parser.add_argument("target", metavar="DST", help="prefix of the result")
+    parser.add_argument("source", metavar="SRC", help="old checkpoint, or its folder")
+    parser.add_argument("target", metavar="DST", help="checkpoint to write")
     parser.add_argument(
         "--map",
         metavar="map.json",
         default=AUTO,
-        help="what goes where; auto, the default: made from names",
+        help="which tensor goes where; auto (default): match by names",
     )
-    parser.add_argument("--like", metavar="CHECKPOINT", help="a template of the result")
+    parser.add_argument(
+        "--like",
+        metavar="CHECKPOINT",
+        help="checkpoint of the new program: a template of the result",
+    )
     parser.add_argument(
         "--names", metavar="names.json", help="{old name: attribute path or new name}"
     )
     parser.add_argument(
         "--format",
         choices=maps.FORMATS,
-        help="of the result, for --map auto without --like (objects)",
+        help="format of the result without --map and --like (default: objects)",
     )
     parser.add_argument(
-        "--write-map", metavar="FILE", help="write the map, to be edited"
+        "--write-map", metavar="FILE", help="write the map, for you to edit"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print the plan, only")
-    parser.add_argument("--force", action="store_true", help="replace what is there")
+    parser.add_argument("--dry-run", action="store_true", help="only print the plan")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
     parser.set_defaults(run=run)
 
 
 def run(options):
-    """Converts, or says why not.
+    """Runs the command: converts, or prints why it cannot.
 
     Returns:
         0; 1 if tensors are unaccounted for, and nothing was written.
@@ -57,14 +61,14 @@ def run(options):
     print(plan.text())
     if options.write_map:
         if os.path.exists(options.write_map) and not options.force:
-            raise CommandError(f"{options.write_map} exists: --force replaces it")
+            raise CommandError(f"{options.write_map} exists: add --force to replace it")
         output.save(options.write_map, as_json(plan.whole()) + "\n")
-        print(f"wrote {options.write_map}: what goes where")
+        print(f"wrote {options.write_map}: the map")
     if plan.problems:
         if plan.open or plan.unfilled:
-            print("\nleft to be said, in a map:\n" + as_json(plan.left()) + "\n")
+            print("\nto fill in, in a map:\n" + as_json(plan.left()) + "\n")
             if plan.unfilled:
-                print('"like" for "" below "new" takes the template\'s own value\n')
+                print('"like" in place of "" below "new" keeps the template\'s value\n')
         print("nothing written: {}".format("; ".join(plan.summary())))
         return 1
     write(plan, options.target, options.force, options.dry_run)
@@ -80,7 +84,7 @@ def _plan(options):
     if made and not (options.like or options.names):
         raise CommandError("--map auto needs --like CHECKPOINT or --names names.json")
     if options.format and not made:
-        raise CommandError("--format is for --map auto: a map says its own")
+        raise CommandError('--format is only for --map auto: put "format" into the map')
     mapping = None if made else maps.read_map(options.map)
     names = maps.read_names(options.names) if options.names else None
     if names and not (made or mapping["auto"]):

@@ -1,4 +1,4 @@
-"""A map, followed: every tensor of both sides is accounted for, or is a problem."""
+"""Makes the plan of a map: each tensor of both sides has a place or is a problem."""
 
 import collections
 import dataclasses
@@ -12,7 +12,9 @@ from tf1to2.common.errors import CommandError
 from tf1to2.common.words import nearest
 from tf1to2.matching import automatic
 
-COUNTER = "save_counter"  # of the files, not of the program
+COUNTER = (
+    "save_counter"  # Checkpoint counts its files in it; the program does not use it
+)
 
 
 def make_plan(source, mapping, like=None, names=None):
@@ -32,7 +34,8 @@ def make_plan(source, mapping, like=None, names=None):
     """
     if like and like.format != mapping["format"]:
         raise CommandError(
-            f"{like.path} holds {like.format}, the map says {mapping['format']}"
+            f'{like.path} has the format "{like.format}", but the map says '
+            f'"{mapping["format"]}"'
         )
     plan = Plan(source, like, mapping)
     _drop(plan)
@@ -54,7 +57,7 @@ def _is_pattern(name, tensors):
 
 
 def _matcher(pattern):
-    """Only the star is special; it stands for anything."""
+    """The regular expression of a pattern: a star matches anything."""
     return re.compile("(.*)".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
@@ -70,7 +73,7 @@ def _drop(plan):
             found = {name for name in plan.source.tensors if match(name)}
             if not found:
                 plan.problem("dropped, but not in the source", pattern)
-            found -= set(said)  # what is said of one name counts more
+            found -= set(said)  # an entry for one name comes before a pattern
         elif not found:
             plan.problem("dropped, but not in the source", pattern)
         dropped |= found
@@ -123,14 +126,14 @@ def _moved(plan, name, entry):
     try:
         move = move.tried(plan.source)
     except (Loss, ValueError, MemoryError) as error:
-        plan.problem("lost by its dtype", f"{line}: {error}")
+        plan.problem("not possible in this dtype", f"{line}: {error}")
     return dataclasses.replace(move, result=Tensor(move.to, dtype, shape))
 
 
 def _new(plan, name, entry):
     if entry == "like":
         if plan.like is None or name not in plan.like.tensors:
-            plan.problem("new as in the template, which has it not", name)
+            plan.problem('"like", but not in the template', name)
             return Move(name, given="like")
         return Move(name, given="like", result=plan.like.tensors[name])
     array, given = entry["array"], entry["given"]
@@ -139,7 +142,7 @@ def _new(plan, name, entry):
 
 
 def _match(plan, names):
-    """Fills what is open by names."""
+    """Moves the tensors that the map leaves open to places with similar names."""
     taken = {move.to for move in plan.moves}
     moved = {move.source for move in plan.moves}
     others, targets = {}, {}
@@ -148,7 +151,9 @@ def _match(plan, names):
     spelled = {text: name for name, texts in others.items() for text in texts}
     for old, new in names.items():
         if plan.like and new not in targets:
-            new = spelled.get(new, new)  # the name of a variable, not its path
+            new = spelled.get(
+                new, new
+            )  # `new` may be the name of a variable, not its path
         if plan.like and new not in targets:
             plan.problem("named, but not in the template", _near(new, targets))
             continue
@@ -178,7 +183,7 @@ def _match(plan, names):
 
 
 def _name_slots(plan):
-    """Among names, the slots of a variable go where it goes: w/Adam to new/w/Adam."""
+    """Moves the slots of a variable that is moved by its name: w/Adam to new/w/Adam."""
     if plan.format != "names" or plan.source.format != "names":
         return
     places = {move.source: move.to for move in plan.moves if move.why}
@@ -192,7 +197,7 @@ def _name_slots(plan):
 
 
 def _fill(plan):
-    """What `new` says by patterns: they take what else nobody fills."""
+    """Follows the patterns in `new`, for places that no other entry fills."""
     tensors = plan.like.tensors if plan.like else {}
     for pattern, entry in plan.mapping["new"].items():
         if entry == "" or not _is_pattern(pattern, tensors):
@@ -201,7 +206,7 @@ def _fill(plan):
         match = _matcher(pattern).fullmatch
         found = [name for name in tensors if match(name)]
         if not found:
-            plan.problem("new as in the template, which has it not", pattern)
+            plan.problem('"like", but not in the template', pattern)
         plan.moves += [_new(plan, n, entry) for n in found if n not in filled]
 
 
@@ -216,12 +221,12 @@ def _check_sources(plan):
             line += f"  ({other} is {plan.like.tensors[other]})"
         elif name in plan.near:
             line += f"  ({_some(plan.near[name])})"
-        plan.problem("of the source unaccounted for", line)
+        plan.problem("unaccounted for in the source", line)
 
 
 def _some(names):
     if not names:
-        return "nothing that is left fits: drop it?"
+        return "no place that is left fits: drop it?"
     return (
         "could be "
         + " or ".join(names[:3])
@@ -240,12 +245,12 @@ def _check_targets(plan):
             plan.problem("not in the template", _near(name, tensors))
         plan.unfilled = sorted(set(tensors) - set(counts))
         for name in plan.unfilled:
-            plan.problem("of the template unfilled", f"{name}  {tensors[name]}")
+            plan.problem("unfilled in the template", f"{name}  {tensors[name]}")
         for move in plan.moves:
             wanted, result = tensors.get(move.to), move.result
             if wanted and result and str(wanted) != str(result):
-                line = f"{move.to}: {result}, in the template {wanted}"
-                plan.problem("of another dtype or shape than the template", line)
+                line = f"{move.to}: {result}, but {wanted} in the template"
+                plan.problem("with another dtype or shape than in the template", line)
         return
     plan.unfilled = [
         name
@@ -253,7 +258,7 @@ def _check_targets(plan):
         if entry == "" and name not in counts
     ]
     for name in plan.unfilled:
-        plan.problem("new, but nobody said what", name)
+        plan.problem("new, but without a value", name)
     if plan.format == "objects":
         parents = {
             "/".join(p[:i])
@@ -263,9 +268,9 @@ def _check_targets(plan):
         }
         for name in counts:
             if re.search(r"(^|/)\.(ATTRIBUTES|OPTIMIZER_SLOT)(/|$)", name):
-                plan.problem("more than a path of attributes (give --like)", name)
+                plan.problem("not a path of attributes (give --like)", name)
             if name in parents:
-                plan.problem("both a tensor and an object that has tensors", name)
+                plan.problem("a tensor, but also an object that has tensors", name)
 
 
 def _near(name, known):

@@ -1,4 +1,4 @@
-"""A map, as it is written: which tensor goes where. `plan` follows it.
+"""Reads and checks a map: a JSON file that says which tensor goes where.
 
     {
       "format": "objects",
@@ -15,9 +15,9 @@
 `format` is "objects" or "names". The key of an object is the path of its attributes,
 without the `/.ATTRIBUTES/VARIABLE_VALUE` that the file appends. A tensor may be given
 `transpose` (a permutation), then `reshape`, then `dtype`. A new tensor has a `value`
-and a `dtype`, and a `shape` if the value is one number to be repeated; "like" in place
-of all that takes the template's. A place that is "" is still to be said. With `auto`,
-what the map leaves open is matched by names.
+and a `dtype`, and a `shape` if the value is one number to be repeated; or it is "like",
+which keeps the template's value. A place that is "" is still open. With `auto`, tensors
+that the map leaves open are matched by their names.
 """
 
 import json
@@ -34,11 +34,11 @@ def read_map(path):
     """Reads and checks a map.
 
     Returns:
-        dict with "format", "auto", "tensors" ({name: keywords of Move, or "" for what
-        is open}), "drop" and "new" ({name: "like", "" or {"array", "given"}}).
+        dict with "format", "auto", "tensors" ({name: keywords of Move, or "" if its
+        place is open}), "drop" and "new" ({name: "like", "" or {"array", "given"}}).
 
     Raises:
-        CommandError: naming what is wrong.
+        CommandError: the file is not such a map; the message names the entry.
     """
     return _read(path, _checked)
 
@@ -47,13 +47,13 @@ def read_names(path):
     """Reads {old name: attribute path, or new name}.
 
     Raises:
-        CommandError: naming what is wrong.
+        CommandError: the file is not such a map; the message names the entry.
     """
     return _read(path, _checked_names)
 
 
 def empty_map(format_):
-    """The map that says nothing, and leaves all to the names."""
+    """The map without entries: all tensors are matched by their names."""
     return {"format": format_, "auto": True, "tensors": {}, "drop": [], "new": {}}
 
 
@@ -71,7 +71,7 @@ def _read(path, check):
         return dict(pairs)
 
     def refused(text):
-        raise _BadMap(f"{text[:40]} is no number")
+        raise _BadMap(f"{text[:40]} is not a number")
 
     def number(text):
         value = float(text)
@@ -90,11 +90,11 @@ def _read(path, check):
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
     except (_BadMap, Loss) as error:
-        # A name may have any character, and the message is one line.
+        # A name may have any character, but the message must be one line.
         line = " ".join(str(error).split())[:300]
         raise CommandError(f"{path}: {line}") from None
     except (ValueError, RecursionError) as error:
-        raise CommandError(f"{path}: no JSON: {error}") from None
+        raise CommandError(f"{path}: not valid JSON: {error}") from None
 
 
 def _checked(mapping):
@@ -137,7 +137,7 @@ def _checked_tensor(name, entry):
             entry[key] = _numbers(f"{name}: {key}", entry[key])
     to = _name(entry["to"]) if entry["to"] else ""
     if to.count("*") not in (0, name.count("*")):
-        raise _BadMap(f"{name}: {to} has another number of stars")
+        raise _BadMap(f"{name}: {to} must have as many stars, or none")
     return {**entry, "to": to} if to else ""
 
 
@@ -151,23 +151,25 @@ def _checked_value(name, entry):
 
 def _checked_names(names):
     if not isinstance(names, dict) or not names:
-        raise _BadMap(f"{{old name: new name}} was expected, not {_json(names)}")
+        raise _BadMap(f"expected {{old name: new name}}, but found {_json(names)}")
     checked = {}
     for old, new in names.items():
         if not isinstance(new, str):
-            raise _BadMap(f"{old}: a name was expected, not {_json(new)}")
+            raise _BadMap(f"{old}: expected a name, but found {_json(new)}")
         _put(checked, old, _name(new))
     return checked
 
 
 def _check_keys(where, entry, kinds, required):
     if not isinstance(entry, dict):
-        raise _BadMap(f"{where}: an object was expected, not {_json(entry)}")
+        raise _BadMap(f"{where}: expected an object, but found {_json(entry)}")
     for key, value in entry.items():
         if key not in kinds:
-            raise _BadMap(f"{where}: unknown {key!r}, known: {', '.join(kinds)}")
+            raise _BadMap(
+                f"{where}: unknown key {key!r}; known keys: {', '.join(kinds)}"
+            )
         if not isinstance(value, kinds[key]):
-            raise _BadMap(f"{where}: {key!r} is {_json(value)}")
+            raise _BadMap(f"{where}: {key!r} cannot be {_json(value)}")
     for key in sorted(required - set(entry)):
         raise _BadMap(f"{where}: {key!r} is missing")
     if "dtype" in entry:
@@ -178,17 +180,17 @@ def _json(value):
     try:
         return json.dumps(value)[:60]
     except RecursionError:
-        return "a nest of brackets"
+        return "nested brackets"
 
 
 def _dtype(where, name):
     try:
         dtype = tensorflow().as_dtype(name)
-        dtype.as_numpy_dtype  # noqa: B018  a resource has none
+        dtype.as_numpy_dtype  # noqa: B018  a resource does not have one
     except (TypeError, KeyError):
-        raise _BadMap(f"{where}: no dtype {name!r}") from None
-    if dtype != dtype.base_dtype:  # a reference, which no file holds
-        raise _BadMap(f"{where}: no dtype {name!r}")
+        raise _BadMap(f"{where}: unknown dtype {name!r}") from None
+    if dtype != dtype.base_dtype:  # a reference, which a file cannot have
+        raise _BadMap(f"{where}: unknown dtype {name!r}")
     return dtype.name
 
 
@@ -199,28 +201,28 @@ def _name(text):
     except UnicodeEncodeError:
         name = ""
     if not all(name.split("/")) or "\0" in name:
-        raise _BadMap(f"{text!r} is no name")
+        raise _BadMap(f"{text!r} is not a valid name")
     return name
 
 
 def _numbers(where, items):
     if not all(type(item) is int and 0 <= item < 2**63 for item in items):
-        raise _BadMap(f"{where} must be a list of integers from 0")
+        raise _BadMap(f"{where} must be a list of integers, 0 or larger")
     return tuple(items)
 
 
 def _array(where, value, dtype, shape=None):
-    """The value of a new tensor, which its dtype must hold as it is written."""
+    """The value of a new tensor, as an array of its dtype, without loss."""
     import numpy as np
 
     wanted = tensorflow().as_dtype(dtype)
-    # The kinds of numbers, as NumPy abbreviates them, that the dtype takes.
+    # The kinds of values, as NumPy abbreviates them, that the dtype accepts.
     kinds = "biuf" if wanted.is_floating or wanted.is_complex else "biu"
     kinds = {"string": "U", "bool": "b"}.get(dtype, kinds)
     try:
         given = np.asarray(value)
         if given.size and given.dtype.kind not in kinds:
-            raise _BadMap(f"{where}: {_json(value)} is no {dtype}")
+            raise _BadMap(f"{where}: {_json(value)} cannot be stored as {dtype}")
         if dtype == "string":
             array = np.char.encode(given.astype("U"), "utf-8").astype(object)
         else:

@@ -1,10 +1,10 @@
-"""Where the variables of a program are: attribute paths, as a checkpoint has them."""
+"""Finds the attribute paths of variables, as a checkpoint of today names them."""
 
 from tf1to2.common.errors import CommandError
 
 
 def names(root, variables):
-    """Tells the place of variables, as `convert-checkpoint --names` reads it.
+    """Finds the attribute path of each variable, for `convert-checkpoint --names`.
 
     Args:
         root: what is saved: `tf.train.Checkpoint(...)`, or a module or model.
@@ -19,7 +19,7 @@ def names(root, variables):
     import tensorflow as tf
 
     view, paths, waiting = tf.train.TrackableView(root), {id(root): ""}, [root]
-    for parent in waiting:  # breadth first, as TensorFlow finds the path that it saves
+    for parent in waiting:  # breadth first, as TensorFlow does when it saves
         for name, child in view.children(parent).items():
             if id(child) not in paths:
                 escaped = str(name).replace(".", "..").replace("/", ".S")
@@ -27,12 +27,12 @@ def names(root, variables):
                 waiting.append(child)
     found = {}
     for old, variable in variables.items():
-        # A variable of Keras 3 keeps one of TensorFlow, which is what is saved.
+        # A Keras 3 variable contains a tf.Variable, and TensorFlow saves that one.
         inner = getattr(variable, "value", variable)
         path = paths.get(id(variable)) or paths.get(id(inner))
         if not path:
             raise CommandError(
-                f"{old}: no attribute of {type(root).__name__} leads there"
+                f"{old}: the variable is not in an attribute of {type(root).__name__}"
             )
         found[old] = path
     return found

@@ -1,4 +1,4 @@
-"""What goes where: the moves of tensors, as a table and as a map."""
+"""The plan of a conversion: the moves of tensors, as a table and as a map."""
 
 import dataclasses
 import json
@@ -14,12 +14,12 @@ class Move:
 
     Attributes:
         to: its name in the result.
-        source: its name in the source; None for a new one.
-        transpose, reshape, dtype: what is done to it, in this order.
-        value: array of a new one; None takes the template's.
-        given: what the map says of a new one, as JSON has it.
-        result: Tensor, what comes out; None if the move is impossible.
-        why: what an automatic map went by.
+        source: its name in the source; None for a new tensor.
+        transpose, reshape, dtype: the changes, in this order.
+        value: array of a new tensor; None keeps the template's value.
+        given: the entry of the map for a new tensor, as JSON has it.
+        result: Tensor in the new checkpoint; None if the move is impossible.
+        why: the reason for a match by names.
         rounded: number of values that the dtype rounds.
     """
 
@@ -35,10 +35,10 @@ class Move:
     rounded: int = 0
 
     def apply(self, array):
-        """Does it to an array.
+        """Applies the changes to an array.
 
         Raises:
-            Loss: the dtype does not hold the values.
+            Loss: the dtype cannot hold the values.
         """
         return self._cast(array)[0]
 
@@ -56,7 +56,7 @@ class Move:
         """The move with the number of values that it rounds: reads the tensor.
 
         Raises:
-            Loss: the dtype does not hold the values.
+            Loss: the dtype cannot hold the values.
         """
         tensor = checkpoint.tensors[self.source]
         if self.dtype in (None, tensor.dtype):
@@ -71,7 +71,7 @@ class Move:
         return ", ".join(words + ([self.why] if self.why else []))
 
     def entry(self):
-        """The changes as the map has them."""
+        """The changes as an entry of the map."""
         names = ("transpose", "reshape", "dtype") if self.source else ()
         values = {name: getattr(self, name) for name in names}
         return {
@@ -83,18 +83,18 @@ class Move:
 
 @dataclasses.dataclass
 class Plan:
-    """What goes where, and what is not accounted for.
+    """All moves of a conversion, and the tensors that are not accounted for.
 
     Attributes:
         source: the Checkpoint to read.
         like: a Checkpoint or None, the template.
         mapping: the map, as `read_map` returns it.
         moves: list of Move, one per tensor of the result, sorted by name.
-        dropped: names of the source that are left behind.
-        open: names of the source that nobody has said anything of.
+        dropped: names of the source that are not written.
+        open: names of the source that have no place yet.
         unfilled: names of the template that nothing fills.
         problems: {kind: list of lines}.
-        near, unlike: what open names could be, as `automatic.match` returns them.
+        near, unlike: candidates for open names, as `automatic.match` returns them.
     """
 
     source: Checkpoint
@@ -113,11 +113,11 @@ class Plan:
         return self.mapping["format"]
 
     def problem(self, kind, line):
-        """Notes what is wrong."""
+        """Adds a problem."""
         self.problems.setdefault(kind, []).append(line)
 
     def text(self):
-        """The plan as a table, the sums, then what is wrong with it."""
+        """The plan as a table, then the sums, then its problems."""
         tensors = self.source.tensors
         rows = [
             (
@@ -153,7 +153,7 @@ class Plan:
         return [f"{len(found)} {kind}" for kind, found in self.problems.items()]
 
     def left(self):
-        """A map of what is left to be said: each "" is a place to be filled in."""
+        """A map of the tensors that are still open: each "" is to be filled in."""
         left = {"format": self.format}
         if self.mapping["auto"]:
             left["auto"] = True
@@ -163,7 +163,7 @@ class Plan:
         return left
 
     def whole(self):
-        """The map of this plan, without wildcards in places, and of what is left."""
+        """The map of this plan: all moves without wildcards, and the open tensors."""
         moves = {}
         for move in self.moves:
             if move.source is not None:
@@ -176,11 +176,11 @@ class Plan:
         }
         new = {move.to: move.given for move in self.moves if move.source is None}
         new |= dict.fromkeys(self.unfilled, "")
-        # A pattern would drop what an entry moves only where the entry is a pattern.
+        # Patterns may stay: an entry for one name comes before a pattern in "drop".
         dropped = self.mapping["drop"]
         return {"format": self.format, "tensors": tensors, "drop": dropped, "new": new}
 
 
 def as_json(mapping):
-    """A map as text, an entry a line."""
+    """A map as JSON, one entry per line."""
     return json.dumps(mapping, indent=2, ensure_ascii=False)

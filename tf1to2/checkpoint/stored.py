@@ -1,4 +1,4 @@
-"""Checkpoints as they lie on disk: names, dtypes, shapes, and the graph of objects."""
+"""Reads checkpoints from disk: names, dtypes, shapes, and the graph of objects."""
 
 import collections
 import contextlib
@@ -14,7 +14,7 @@ GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """What a checkpoint says of a tensor: the key in the file, dtype name and shape."""
+    """A tensor in a checkpoint: the key in the file, dtype name and shape."""
 
     key: str
     dtype: str
@@ -31,10 +31,10 @@ def h5(path):
 
 
 class Checkpoint:
-    """A checkpoint to read: `tensors` is {name: Tensor}, suffixes removed from names.
+    """A checkpoint to read: `tensors` is {name: Tensor}, names without suffix.
 
     Raises:
-        CommandError: there is none at `path`, or it cannot be read.
+        CommandError: `path` is not a checkpoint, or it cannot be read.
     """
 
     def __init__(self, path):
@@ -47,10 +47,10 @@ class Checkpoint:
             self.path = latest
         whole = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", self.path)
         if whole != self.path:
-            raise CommandError(f"{path} is one file of a checkpoint: give {whole}")
+            raise CommandError(f"{path} is only one file of a checkpoint: give {whole}")
         if os.path.isfile(self.path) and h5(self.path):
             raise CommandError(
-                f"{path} is an .h5 file of Keras, no checkpoint: "
+                f"{path} is an .h5 file of Keras, not a checkpoint: "
                 "model.load_weights reads it (guide/keras_files.md)"
             )
         with self._readable():
@@ -70,7 +70,7 @@ class Checkpoint:
             return self._reader.get_tensor(key)
 
     def spellings(self):
-        """What else the graph of objects calls a tensor.
+        """Other names of each tensor in the graph of objects.
 
         Returns:
             {name: list of texts}: the names of variables, `dense/kernel/Adam`, which
@@ -85,12 +85,14 @@ class Checkpoint:
         try:
             graph.ParseFromString(self.read(GRAPH))
         except DecodeError:
-            raise CommandError(f"{self.path}: its graph of objects is none") from None
+            raise CommandError(
+                f"{self.path}: cannot parse its graph of objects"
+            ) from None
         return _spellings(graph.nodes)
 
     @contextlib.contextmanager
     def _readable(self):
-        # The reader raises OpErrors without a type of their own, and IndexError.
+        # The reader raises plain OpErrors, not subclasses, and IndexError.
         tf = tensorflow()
         try:
             yield
@@ -124,7 +126,7 @@ def _spellings(nodes):
         ]
         for attribute in node.attributes:
             name = attribute.full_name
-            # What nobody named, or several alike, says nothing.
+            # Skip objects without a name, and names of several objects.
             telling = given[name] == 1 and name not in ("", "Variable")
             key = attribute.checkpoint_key.removesuffix(SUFFIX)
             found[key] = [name] * telling + texts

@@ -1,4 +1,4 @@
-"""The result on disk: written beside its place, read again, then moved there."""
+"""Writes the new checkpoint: beside its place, reads it again, then moves it there."""
 
 import contextlib
 import os
@@ -11,22 +11,22 @@ from tf1to2.checkpoint.stored import GRAPH, SUFFIX, Checkpoint, tensorflow
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
 
-SHARD = 2**28  # bytes that are held in memory, and written to one file
+SHARD = 2**28  # bytes that are kept in memory, and then written to one file
 
 
 def write(plan, target, force=False, dry=False):
-    """Writes the result, or finds out whether it could.
+    """Writes the result; with `dry`, only checks whether it could be written.
 
     Args:
         plan: Plan without problems.
         target: prefix of the result.
-        force: whether files that are there are replaced.
-        dry: whether to leave nothing, and to do all that may fail but the writing of
-            the tensors, which are read.
+        force: whether existing files are replaced.
+        dry: whether to write no files. All else that may fail is still done: tensors
+            are read, and the folder is checked.
 
     Raises:
-        CommandError: `target` exists and `force` is false, cannot be written, or the
-            source cannot be read; then all is as it was.
+        CommandError: `target` exists and `force` is false, or it cannot be written, or
+            the source cannot be read. No file is changed then.
     """
     target = pathlib.Path(target)
     try:
@@ -34,7 +34,7 @@ def write(plan, target, force=False, dry=False):
         with _workshop(target) as new:
             prefix = new / "result" / target.name
             prefix.parent.mkdir()
-            for suffix in (".data-00000-of-00001", ".index"):  # is the name too long?
+            for suffix in (".data-00000-of-00001", ".index"):  # too long a name raises
                 place = prefix.with_name(prefix.name + suffix)
                 place.touch(exist_ok=False)
                 place.unlink()
@@ -51,17 +51,19 @@ def write(plan, target, force=False, dry=False):
 
 def _check_place(plan, target, force):
     if not target.parent.is_dir():
-        raise CommandError(f"{target.parent}: no such directory")
+        raise CommandError(f"{target.parent}: no such folder")
     if target.is_dir():
-        raise CommandError(f"{target} is a directory: give a name in it")
+        raise CommandError(f"{target} is a folder: give a name in it")
     if target.resolve() == pathlib.Path(plan.source.path).resolve():
-        raise CommandError(f"{target} is the source itself")
+        raise CommandError(f"{target} is the source: give another name")
     if _files(target) and not force:
-        raise CommandError(f"{target} exists: --force replaces it")
+        raise CommandError(f"{target} exists: add --force to replace it")
     size = _size(plan)
     free = shutil.disk_usage(target.parent).free
     if size > free:
-        raise CommandError(f"{target}: {size:,} bytes are needed, {free:,} are free")
+        raise CommandError(
+            f"{target}: the disk has {free:,} free bytes, but {size:,} are needed"
+        )
 
 
 def _size(plan):
@@ -82,7 +84,9 @@ def _workshop(target):
         yield folder
     except _Stranded:
         old = folder / "old"
-        raise CommandError(f"{target}: could not be put back, it is in {old}") from None
+        raise CommandError(
+            f"{target}: the old files could not be moved back; they are in {old}"
+        ) from None
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -100,7 +104,9 @@ def _tensors(plan):
             output.progress(f"{number} of {len(plan.moves)}: {move.to}")
             yield move, _value(plan, move)
     except MemoryError:
-        raise CommandError(f"{move.to}: {move.result} needs too much memory") from None
+        raise CommandError(
+            f"{move.to}: {move.result} does not fit into memory"
+        ) from None
     finally:
         output.progress("")
 
@@ -154,7 +160,7 @@ def _full_keys(plan):
 
 
 def _object_graph(plan, full):
-    """The graph of objects that `tf.train.Checkpoint` follows, serialized."""
+    """The graph of objects for `tf.train.Checkpoint`, serialized."""
     if plan.like:
         return plan.like.read(GRAPH)
     from tensorflow.core.protobuf import trackable_object_graph_pb2
@@ -180,20 +186,20 @@ def _object_graph(plan, full):
 
 
 def _unescaped(part):
-    """The name of an attribute, of which the file escapes slashes and dots."""
+    """The name of an attribute without the escapes for slashes and dots."""
     return re.sub(r"\.(.)", lambda m: "/" if m[1] == "S" else m[1], part)
 
 
 def _verify(plan, prefix):
-    """Asserts that the written file holds what was planned: names, dtypes, shapes."""
+    """Asserts that the written file agrees with the plan: names, dtypes, shapes."""
     written = {n: str(t) for n, t in Checkpoint(prefix).tensors.items()}
     planned = {move.to: str(move.result) for move in plan.moves}
     if written != planned:
-        raise CommandError(f"{prefix.name}: the written file is not what was planned")
+        raise CommandError(f"{prefix.name}: the written file differs from the plan")
 
 
 def _publish(prefix, target, backup):
-    """Moves the files to `target`; what was there is put back if that fails."""
+    """Moves the files to `target`; moves the old files back if that fails."""
     backup.mkdir()
     moved = []
 
@@ -202,7 +208,7 @@ def _publish(prefix, target, backup):
         moved.append((place, file))
 
     try:
-        # The index goes first and comes last: without one there is no checkpoint.
+        # The index is removed first and moved last: without it there is no checkpoint.
         for file in reversed(_files(target)):
             move(file, backup / file.name)
         for file in _files(prefix):

@@ -1,1 +1,1 @@
-"""What all packages share: output, errors, processes, tables, words."""
+"""Helpers of all packages: output, errors, processes, tables, words."""

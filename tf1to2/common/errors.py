@@ -1,12 +1,12 @@
-"""What a command says when it cannot do its job."""
+"""The exception of a command that cannot do its job, and its usual messages."""
 
 
 class CommandError(Exception):
-    """The job cannot be done; the message says what to do. Exit status 2."""
+    """A command cannot do its job; the message says what to do. Exit status 2."""
 
 
 def needs(command, error, extra="tensorflow"):
-    """What to say when an `ImportError` keeps a command from its job."""
+    """The `CommandError` for a package that is not installed: names the extra."""
     return CommandError(
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
         f'"{extra}", say pip install "PATH_TO_TF1TO2[{extra}]"'

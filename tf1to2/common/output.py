@@ -1,4 +1,4 @@
-"""Where a command's text goes: the screen, a file, a line of progress."""
+"""Writes a command's text: to the screen, to a file, to a line of progress."""
 
 import codecs
 import contextlib
@@ -10,7 +10,7 @@ import sys
 
 from tf1to2.common.errors import CommandError
 
-# What a stream that has not got these characters shows in their place.
+# Plain text for characters that the encoding of a stream does not have.
 PLAIN = {"─": "-", "┼": "+", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'}
 
 
@@ -31,12 +31,13 @@ def write(text, path=None):
 
 
 def save(path, content):
-    """Writes a file, whole or not at all: all writers of this package come here.
+    """Writes a file completely or not at all: every writer of this package calls it.
 
-    What was there stays as it is until the new file is complete, and hands its mode on.
+    The old file stays until the new one is complete; the new one gets its mode.
 
     Args:
-        path: of the file; what is no regular file, such as /dev/stdout, is written to.
+        path: of the file; a path such as /dev/stdout, which is not a regular file, is
+            opened and written to.
         content: bytes, or str, which is encoded in UTF-8.
 
     Raises:
@@ -78,18 +79,18 @@ def _save(path, content):
 
 
 def progress(text):
-    """Shows what is being done, in a line that the next one replaces, on a terminal."""
+    """Shows progress on a terminal, in one line that the next call overwrites."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
 
 
 def shown(path):
-    r"""A path as text that UTF-8 can hold: bytes that are none become \xff."""
+    r"""A path as text that UTF-8 can hold: undecodable bytes become \xff."""
     return path.encode("utf-8", ESCAPES).decode("utf-8")
 
 
 def _escaped(error):
-    """Replaces what an encoding has not: by plain characters, or by their numbers."""
+    """Replaces characters that an encoding does not have: by plain ones or numbers."""
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
 
 
@@ -104,20 +105,22 @@ ESCAPES = "tf1to2.escapes"
 codecs.register_error(ESCAPES, _escaped)
 
 
-# How a stream deals with them if nobody has asked for anything else.
+# Error handlers of a stream that may be replaced: the user did not choose them.
 LOSSLESS = ("strict", "surrogateescape", "backslashreplace")
 
 
 def bear_any_text():
-    """Has the standard streams escape the characters that they cannot encode."""
+    """Makes the standard streams escape the characters that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "errors", None) in LOSSLESS:
-            with contextlib.suppress(AttributeError):  # no file's, a caller's
+            with contextlib.suppress(
+                AttributeError
+            ):  # a stream of the caller, not a file
                 stream.reconfigure(errors=ESCAPES)
 
 
 def abandon(stream):
-    """Drops what a stream cannot write, of which Python would complain at exit."""
+    """Drops the rest of a stream that is closed, or Python would complain at exit."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -1,4 +1,4 @@
-"""Plain tables."""
+"""Tables of text: aligned columns under a line."""
 
 
 def table(head, rows):

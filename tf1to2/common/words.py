@@ -1,4 +1,4 @@
-"""Words that messages have in common."""
+"""Phrases that messages have in common: "did you mean", numbers, unknown words."""
 
 import difflib
 
@@ -12,7 +12,7 @@ def nearest(word, known, cutoff=0.5):
         cutoff: how similar two words must be, from 0 to 1.
 
     Returns:
-        The question, or "" where no known word is similar.
+        The question, or "" if no known word is similar.
     """
     near = difflib.get_close_matches(word, known, 1, cutoff)
     return f"did you mean {near[0]}?" if near else ""
@@ -24,7 +24,7 @@ def counted(count, word):
 
 
 def no_such(what, word, known):
-    """What to say of an unknown word: the nearest known one, or all of them.
+    """The message for an unknown word: suggests the nearest one, or lists all.
 
     Args:
         what: what the word is to be: "topic".

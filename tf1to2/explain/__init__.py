@@ -1,1 +1,1 @@
-"""`tf1to2 explain`: what became of a name, and what a message is about."""
+"""`tf1to2 explain`: answers about a name, an error message or a question."""

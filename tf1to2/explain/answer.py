@@ -1,4 +1,4 @@
-"""What `explain` found: data, which `render` shows."""
+"""The answer of `explain` as data, which `render` prints."""
 
 import dataclasses
 import functools
@@ -11,11 +11,11 @@ from tf1to2.pages import library, proven, topics
 
 @dataclasses.dataclass(frozen=True)
 class Name:
-    """A name of TensorFlow 1, and what is known of it.
+    """A name of TensorFlow 1, with its catalog entry.
 
     Attributes:
-        symbol: the name that was meant, such as "tf.log".
-        entry: `Entry`; of a use, with what its call feels alone.
+        symbol: the name that the user means, such as "tf.log".
+        entry: `Entry`; for a call, with only those changes that affect it.
     """
 
     symbol: str
@@ -23,18 +23,18 @@ class Name:
 
     @property
     def proofs(self):
-        """The pairs whose left page calls it, the best first."""
+        """The pairs whose left page calls the name, the best first."""
         return links.proofs(self.symbol)
 
     @property
     def takes(self):
-        """The names of `numerics` that are it, those of its topic first."""
+        """The names of `numerics` that replace the name, those of its topic first."""
         names = library.stands_for({self.symbol, *facts.aliases(self.symbol)})
         return sorted(names, key=lambda name: not name.startswith(self.entry.topic))
 
     @property
     def probe(self):
-        """The `Probe` that executed what takes its place, the plainest; or None."""
+        """The simplest `Probe` that runs the name's replacement; or None."""
         rows = probes.probed().get(self.symbol, ())
         owner, _, member = self.symbol.rpartition(".")
         rows = rows or [
@@ -48,28 +48,28 @@ class Name:
 
     @property
     def page(self):
-        """The pair that shows it, as "topic.name"; or ""."""
+        """The pair that shows the name, as "topic.name"; or ""."""
         return self.entry.pair if "." in self.entry.pair else ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """What is known of what was asked, the likeliest first.
+    """The answer to a text; in each list, the best match comes first.
 
     Attributes:
-        asked: the text.
-        by: the name of the resolver that found it: "nothing" where none did.
-        exact: whether the text is what is answered, and not only like it.
-        advice: tuple of `messages.Advice`, of errors.
+        asked: the user's text.
+        by: the name of the resolver that found the answer; "nothing" if none did.
+        exact: whether the guide has this text, not only similar text.
+        advice: tuple of `messages.Advice`: sections about an error.
         names: tuple of `Name`.
-        ahead: how many of `names` say more than the passages, and so come first.
+        ahead: how many of `names` say more than the passages, and come before them.
         beside: tuple of `Name`: other names in the text.
-        passages: tuple of `questions.Passage`.
+        passages: tuple of `questions.Passage` of the guide.
         numerics: a name of `numerics`, or "".
         topic: the name of a topic, or "".
-        subjects: {what people call it: pairs}.
-        page: the pair whose code is shown, "" for none.
-        near: tuple of names or topics that may have been meant.
+        subjects: {subject of the guide: pairs}.
+        page: the pair whose code is printed, "" for none.
+        near: tuple of names or topics that the user may have meant.
     """
 
     asked: str
@@ -91,23 +91,23 @@ def named(symbol, call=None):
     """The `Name` of a symbol.
 
     Args:
-        symbol: a name that there is.
-        call: `records.Call`, where only what this call feels counts; or None.
+        symbol: a name that exists.
+        call: `records.Call`, if only changes that affect this call count; or None.
     """
     entry = entries.lookup(symbol)
     if entry is not None and call is not None:
         entry = entries.judge(symbol, call) or entry
-    if entry is None:  # a module of which nothing is said
+    if entry is None:  # a module without an entry
         entry = Entry(symbol, "module", "same", pair=links.pair(symbol))
     return Name(symbol, links.of_branches(entry, call))
 
 
 find_pair = functools.cache(topics.find)
-"""(topic, name) of a pair; the name is None where a topic is meant."""
+"""(topic, name) of a pair; the name is None if the text is a topic."""
 
 
 def proof(pair):
-    """How far a pair is proven: "identical on 1.15.5, …, in 3 cases"; or ""."""
+    """How a pair is proven: "identical on 1.15.5, …, in 3 cases"; or ""."""
     topic, name = find_pair(pair)
     known = proven.proofs().get(topic.name, {}).get(name)
     if not known:
@@ -124,6 +124,6 @@ def proof(pair):
 
 
 def summary(pair):
-    """What a pair does, in a sentence."""
+    """The sentence that says what a pair does."""
     topic, name = find_pair(pair)
     return topic.summaries[name]

@@ -1,4 +1,4 @@
-"""What the names of a question are called with: `tf.cond(p, lambda: a, lambda: b)`."""
+"""Reads the calls in a question: `tf.cond(p, lambda: a, lambda: b)`."""
 
 import re
 
@@ -10,13 +10,13 @@ CLOSED = {"(": ")", "[": "]", "{": "}"}
 
 
 def calls(text):
-    """The calls that stand in a text, as far as they are Python.
+    """The calls in a text that are valid Python.
 
     Args:
         text: a question, with code in it.
 
     Returns:
-        {name as it is written: `records.Call`}, of the first one with arguments.
+        {name as written: `records.Call`}: the first call of each name with arguments.
     """
     found = {}
     for match in OPENING.finditer(text):
@@ -29,7 +29,7 @@ def calls(text):
 
 
 def is_call(text):
-    """Whether a text is a call, and nothing else: `tf.nn.dropout(f(x), rate=0.5)`."""
+    """Whether a text is one call and nothing else: `tf.nn.dropout(f(x), rate=0.5)`."""
     match = OPENING.match(text)
     if not match or not text.endswith(")"):
         return False
@@ -37,7 +37,7 @@ def is_call(text):
 
 
 def _inside(text, start):
-    """What a bracket before `start` holds, or "" where nothing closes it."""
+    """The text inside the bracket before `start`; "" if no bracket closes it."""
     open_ = [")"]
     for place in range(start, len(text)):
         letter = text[place]
@@ -51,8 +51,8 @@ def _inside(text, start):
 
 
 def _call(inside):
-    """The `records.Call` of arguments, or None where they are no Python."""
-    # Of tf.cond alone it is read which functions only hand out a name.
+    """The `records.Call` of arguments, or None if they are not valid Python."""
+    # Only for tf.cond, the reader checks which functions just return a name.
     module = reader.read(f"import tensorflow as tf\ntf.cond({inside})\n".encode())
     if module.broken:
         return None
@@ -60,7 +60,7 @@ def _call(inside):
 
 
 def _kinds(name, inside):
-    """What the arguments evidently are, as of `records.Call.kinds`."""
+    """The kinds of the arguments, as in `records.Call.kinds`."""
     if name not in constructs.asking():
         return ()
     head = f"from keras.layers import {name}" if name[:1].isupper() else ""

@@ -1,4 +1,4 @@
-"""`tf1to2 explain`: what became of a name, an argument, a message, a question."""
+"""`tf1to2 explain`: answers about a name, argument, error message or question."""
 
 import json
 import os
@@ -13,21 +13,26 @@ CONTROL = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-9;?]*[ -/]*[@-~]"
     r"|[\x00-\x08\x0b-\x1f\x7f]"
 )
-"""What a terminal would obey: colours, titles, a bell."""
+"""Control sequences of a terminal: colours, titles, the bell."""
 LONGEST = 1000
-"""Characters of a line that count: a message says what is wrong in its beginning."""
+"""Characters of a line that are read: a message says what is wrong at its start."""
 
 
 def add_arguments(parser):
     parser.add_argument(
         "symbol",
         metavar="TEXT",
-        help="a name, an argument, an error message, a question; - reads it",
+        help="name, argument, error message or question; - reads standard input",
     )
     parser.add_argument(
-        "--full", action="store_true", help="show all, and not one screen"
+        "--full", action="store_true", help="show everything, not only one screen"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="default: %(default)s",
+    )
     parser.set_defaults(run=run)
 
 
@@ -46,27 +51,29 @@ def run(options):
 
 
 def _text(symbol):
-    """What is asked: of "-" what is read, without what a terminal would obey.
+    """The user's text, from standard input for "-", without control sequences.
 
     Raises:
-        CommandError: it is empty, or no text.
+        CommandError: the input is empty, or not text.
     """
     text = symbol
     if symbol == "-":
         data = sys.stdin.buffer.read()
         if b"\0" in data:
-            raise CommandError("this is no text: paste a name, an error or a question")
+            raise CommandError(
+                "the input is not text: paste a name, an error or a question"
+            )
         text = data.decode("utf-8", "replace")
     text = "\n".join(line[:LONGEST] for line in CONTROL.sub("", text).splitlines())
     if not text.strip():
-        raise CommandError("nothing is asked: give a name, an error or a question")
+        raise CommandError("the input is empty: give a name, an error or a question")
     return text
 
 
 def _file(symbol):
-    """What to do with the path of a file or a folder; "" for what is none."""
+    """The command to run for the path of a file or a folder; "" if it is no path."""
     if os.path.isdir(symbol):
-        return f"{symbol} is a folder: tf1to2 scan {symbol}"
+        return f"{symbol} is a folder: run tf1to2 scan {symbol}"
     if os.path.isfile(symbol):
-        return f"{symbol} is a file: tf1to2 explain - < {symbol}"
+        return f"{symbol} is a file: run tf1to2 explain - < {symbol}"
     return ""

@@ -1,4 +1,4 @@
-"""The guide's pages of error messages as data: a section per message."""
+"""The guide's pages of error messages as data: one section per message."""
 
 import functools
 import re
@@ -10,22 +10,22 @@ PAGES = (
     *("errors", "errors-values", "errors-data", "errors-training"),
     *("errors-keras", "errors-keras-files", "errors-environment"),
 )
-"""The pages of the guide, without their folder."""
+"""The pages in the folder guide, without their suffix."""
 GAP = "…"
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 SPAN = re.compile(r"(?<!`)(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)")
 
 
 class Section(NamedTuple):
-    """What the chapter says of a message.
+    """A section of the guide's pages of errors: a message, its cause, and the fix.
 
     Attributes:
         raised: the wordings that a test raises, the heading first; "…" is a gap.
-        others: those of other versions.
-        because: what it says of it, in one line.
+        others: the wordings of other versions.
+        because: the explanation, in one line.
         code: what to write.
         places: pairs that show it, as `topic.name`.
-        page: where it stands, of `PAGES`.
+        page: the page that has the section, one of `PAGES`.
     """
 
     raised: list
@@ -37,12 +37,12 @@ class Section(NamedTuple):
 
     @property
     def message(self):
-        """The heading."""
+        """The heading, which is the message."""
         return self.raised[0]
 
     @property
     def wordings(self):
-        """All wordings, those that a test raises first."""
+        """All wordings; those that a test raises come first."""
         return self.raised + self.others
 
 
@@ -80,5 +80,5 @@ def _spans(text):
 
 
 def pattern(wording):
-    """A regular expression that finds a wording, whatever stands in its gaps."""
+    """A regular expression that finds a wording, with any text in its gaps."""
     return "(?s)" + ".*?".join(map(re.escape, wording.split(GAP)))

@@ -1,7 +1,7 @@
-"""An error message as TensorFlow prints it: the names it is about, or who raises it.
+"""Finds what the guide knows of an error message: missing names, sections, proofs.
 
-Messages that name what is missing lead to the name. For the others there are the
-sections of the guide's errors and the errors that the parity tests raise.
+A message that says which name is missing leads to the name. For other messages, this
+module compares the guide's sections on errors and the errors that parity tests raise.
 """
 
 import builtins
@@ -18,7 +18,7 @@ from tf1to2.pages import topics
 from tf1to2.source.names import records
 
 TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
-# Where today's Python finds a module, and where programs do.
+# The name of a module in today's messages, and in programs.
 MODULES = (
     (re.compile(r"^tensorflow(_core)?\._api\.v\d(\.compat\.v[12])*"), "tf"),
     (re.compile(r"^(tensorflow(_core)?|tf)(\.compat\.v[12])+"), "tf"),
@@ -30,40 +30,41 @@ MODULES = (
 )
 TENSORFLOW = re.compile(r"^tensorflow(_core)?(\.compat\.v[12])*")
 KERAS = re.compile(r"^(tf_)?keras\b")
-TRAINER = re.compile(r"^(?:TensorFlow)?Trainer\.(\w+)$")  # what Keras 3's models are
-ENDING = re.compile(r"(_v\d+)?(\.__init__)?$")  # of a function, beside its public name
-# What TensorFlow puts around a message: the op and the node that it is of; and Keras:
-# the call that it comes from, with its arguments, in bold.
+TRAINER = re.compile(r"^(?:TensorFlow)?Trainer\.(\w+)$")  # a base class of models
+ENDING = re.compile(r"(_v\d+)?(\.__init__)?$")  # not part of a function's public name
+# Text around a message: TensorFlow adds the op and its node; Keras adds the call that
+# raised, with its arguments, in bold.
 NODE = re.compile(
     r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
     r"|Exception encountered when calling [\w.<>]+\(\)\.\s*"
     r"|\s*Arguments received by [\w.<>]+\(\):[\s\S]*|\x1b?\[\d+m"
 )
-TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # of somebody's graph
-# What `FLAGS.x` raises says no more than the name: the guide has it by its last call.
+TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # the name of a tensor in a user's graph
+# The error of `FLAGS.x` has only the name as its text. The guide lists it under the
+# last line of its traceback.
 NAME_ALONE = re.compile(r"^AttributeError: [\w-]+$")
 RAISED_ALONE = "raise AttributeError(name)"
-ENOUGH = 20  # characters of a message that tell which it is
-# Where a part of a line ends, and what a line of a traceback has below its code.
+ENOUGH = 20  # characters of a message that identify it
+# The end of a part of a line; and the marks below the code of a traceback.
 PART_ENDS, UNDERLINE = re.compile(r"[;:?] "), re.compile(r"^[~^ ]+$")
-ROWS = re.compile(r"\n\s*(?=\[)")  # of an array, within a line of a message
-# What somebody adds who tells of an error: "… when predicting on Flask".
+ROWS = re.compile(r"\n\s*(?=\[)")  # line breaks between the rows of an array
+# Words that people add behind an error: "… when predicting on Flask".
 OCCASION = re.compile(r"\s(?:when|while|after|during|on|in)\s(?:\w+ing\b|I\b|my\b).*$")
-# Behind a part that ends before its line does: there the wording ends, too.
+# If a part of a line has this after it, the wording must end there, too.
 END = r"(?=[;:?.,…]| …|$)"
-# What the system says of any file: "No such file or directory" ends many messages.
+# Messages of the system about any file, such as "No such file or directory".
 SYSTEM = {os.strerror(number) for number in errno.errorcode}
-# Types of Python, which say nothing without a message; of these two they do.
+# Python's error types, which say nothing without a message, except for two of them.
 WORDLESS = {n for n in dir(builtins) if n.endswith(("Error", "Exception", "Warning"))}
 WORDLESS -= {"MemoryError", "RecursionError"}
 MISSING = re.compile(r"has no attribute|No module named|cannot import name")
-# Objects as Python prints them: the names in them are not what an error is about.
+# Objects as Python prints them: an error is not about the names in them.
 REPR = re.compile(r"<[^<>]*>|\b(?:Keras)?Tensor\([^()]*\)|\[[^\[\]]*\]")
-# Of a traceback the frames, each with its code: an error is seldom of what it names.
+# The frames of a traceback with their code: errors are seldom about names in these.
 FRAME = re.compile(
     r"(?:^|\n)([ \t]*)File \"[^\"\n]*\", line [^\n]*(?:\n\1[ \t]+(?!File \")[^\n]*)*"
 )
-# A statement with such a verb, and none of what a person says or asks, is an error.
+# A statement with such a verb, and without words of a person, is an error.
 STATES = re.compile(
     r"\b(?:must|should|cannot|can't|could not|does not|do not|is not|are not|requires?"
     r"|expects|expected|invalid|unknown|unsupported|[Gg]ot|[Rr]eceived)\b"
@@ -73,7 +74,7 @@ PERSON = re.compile(
     r"^(?:How|What|Why|Which|Where|When|Who|Can|Do|Does|Is|Are|Should)\b"
     r"|\b(?:I|[Mm]y|[Ww]e)\b"
 )
-MARKS = re.compile(r"\.$|: |`")  # what a message has, and a question seldom
+MARKS = re.compile(r"\.$|: |`")  # common in messages, rare in questions
 CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
 GIVEN = r"\b(?:Received|Got|Found)\b"
 OPENING, CLOSING = r"['‘`\"]", r"['’`\"]"
@@ -81,21 +82,21 @@ QUOTE_MARKS = re.compile(r"[`'\"‘’]")
 QUOTED = rf"{OPENING}([\w.]+){CLOSING}"
 CALLED = r"[\w.]+\(\)"
 CAMEL = r"\b[A-Z]+[a-z]+[A-Z]\w*"  # SymbolicTensor
-# When a message is like a line (`_likeness`).
-WORDS = 4  # a message has at least so many, unless the line contains all of it
-ONE_IN = 4  # of these words may be missing in the line
-LETTERS = 10  # the message and the line share at least so many
-SHARE = 3, 5  # three letters in five of the line, at least, are the message's
+# The conditions for a message to be similar to a line (see `_likeness`).
+WORDS = 4  # the least number of words, unless the line contains the whole message
+ONE_IN = 4  # one in so many words of the message may be missing in the line
+LETTERS = 10  # the least number of letters that the message and the line share
+SHARE = 3, 5  # at least three in five letters of the line are also in the message
 
 
 class Advice(NamedTuple):
-    """What a section of the chapter or a proof knows of a message.
+    """A section of the guide, or a proof, that explains a message.
 
     Attributes:
-        message: the message that it knows.
-        because: what it says of it.
+        message: the message, as the section or the proof has it.
+        because: the explanation.
         places: the pairs that show it.
-        code: what to write; "" where it does not say.
+        code: what to write, or "".
     """
 
     message: str
@@ -105,17 +106,17 @@ class Advice(NamedTuple):
 
 
 def without_nodes(text):
-    """A message without the op that raised it: "[Op:MatMul]" is no part of it."""
+    """A message without the op and the node that raised it, such as "[Op:MatMul]"."""
     return NODE.sub("", text).strip()
 
 
 def is_message(text):
-    """Whether somebody pasted an error, or what led to it, and not a name."""
+    """Whether a text has several words: it is an error or a question, not a name."""
     return bool(re.search(r"\s", text.strip()))
 
 
 def is_error(text):
-    """Whether it says that something was raised, or is missing, and is no question."""
+    """Whether a text is an error, and not a question."""
     lines = _lines(text)
     if any(TYPE.match(line) or MISSING.search(line) for line in lines):
         return True
@@ -125,14 +126,14 @@ def is_error(text):
 
 
 def names(text):
-    """The names of TensorFlow 1 that an error is about, the likeliest first.
+    """The names of TensorFlow 1 that an error says are missing, the best match first.
 
-    A name that TensorFlow 2 has as it was is not what is missing: the error is of
-    another module or object, `keras.backend` or a tuple for instance; and so is that of
-    a class of contrib with the same name.
+    A name that did not change in TensorFlow 2 cannot be missing. In that case the error
+    is about another module or object, for instance `keras.backend` or a tuple. The same
+    holds for a class of contrib with that name.
 
     Args:
-        text: one line or a whole traceback, whose last line counts.
+        text: one line, or a traceback, of which the last line counts.
     """
     found = _missing(text)
     stays = {_owner(symbol) for symbol in found if _is_same(symbol)}
@@ -140,15 +141,15 @@ def names(text):
 
 
 def _owner(symbol):
-    """The class of a member, without its module: "Variable" of `tf.Variable.eval`."""
+    """The class of a member, without its module: "Variable" for `tf.Variable.eval`."""
     return symbol.rpartition(".")[0].rpartition(".")[2]
 
 
 def of_keras(text):
-    """The `Entry` of what an error says that Keras does not have, or None.
+    """The `Entry` of a name that an error says Keras does not have, or None.
 
     Args:
-        text: one line or a whole traceback, whose last line counts.
+        text: one line, or a traceback, of which the last line counts.
     """
     for line in reversed(_lines(text)):
         for pattern in OF_MODULES:
@@ -162,7 +163,7 @@ def _missing(text):
     for line in reversed(_lines(text)):
         for match, find in _matches(line):
             name = match[match.lastindex]
-            if find is _imported and match.lastindex == 1:  # the module is not said
+            if find is _imported and match.lastindex == 1:  # without its module
                 for written in (_written, _from_written):
                     if (found := written(name, line)) is not None:
                         return found
@@ -179,27 +180,27 @@ def _matches(line):
 
 
 def _written(name, line):
-    """What `tf.NAME` is that a line has beside its error; None where it has none."""
+    """The names for a `tf.NAME` beside the error in a line; None if it has none."""
     if re.search(rf"\btf\.{name}\b", line):
         return _attribute("tensorflow", name)
     return None
 
 
 def _from_written(name, line):
-    """What `from MODULE import NAME` asks for; None where a line has no such import."""
+    """The names for `from MODULE import NAME` in a line; None if it has no import."""
     found = re.search(rf"\bfrom ([\w.]+) import [\w, ]*\b{name}\b", line)
     return _imported(name, found[1]) if found else None
 
 
 def words(advice):
-    """All that is said of a message, in all its wordings."""
+    """The text and explanation of a message, in all its wordings."""
     said = [s for s in errors_page.sections() if s.message == advice.message]
     told = [wording for section in said for wording in section.wordings]
     return " ".join([advice.message, advice.because, *told])
 
 
 def without_what_is_missing(text):
-    """(a line that has of an error just the name that is missing, that name or "")."""
+    """(a line in which only the missing name is left of the error, that name or "")."""
     text = TENSOR.sub("", TYPE.sub("", text))
     for match, _ in _matches(text):
         name = match[match.lastindex]
@@ -213,17 +214,17 @@ def _is_same(symbol):
 
 
 def advice(text):
-    """What the guide has in these very words: a list of `Advice`, or [].
+    """The sections of the guide whose message is in a text: a list of `Advice`, or [].
 
-    Any line of a traceback counts, since the last one may be about a node. Somebody may
-    paste a part of a message, and a shell or a page has dropped its backticks.
+    Any line of a traceback counts, because the last one may be about a node. The text
+    may be a part of a message, and a shell or a web page may have removed backticks.
     """
 
     def letters(wording, line):
         others = set(re.findall(QUOTED, wording)) - set(re.findall(QUOTED, line))
         wording, line = bare(wording), bare(line)
         *ended, last = PART_ENDS.split(line)
-        ended = [] if others else ended  # what follows is of another name
+        ended = [] if others else ended  # the rest is about another name
         said = [(m, "") for m in (TYPE.sub("", line), last)] + [(m, END) for m in ended]
         found = [
             m
@@ -234,13 +235,13 @@ def advice(text):
         found += [part for part, known in _parts(wording) if known.search(line)]
         return max((len(re.findall(r"\w", one)) for one in found), default=0)
 
-    # What is said of any name is for those of which nothing else is.
+    # A section about any name counts only if no name is known.
     known = names(text) or of_keras(text)
     return _told(text, letters, general=_lacks(text) and not known)
 
 
 def _lacks(text):
-    """Whether an error says that something of TensorFlow or Keras is missing."""
+    """Whether an error says that a name of TensorFlow or Keras is missing."""
     return any(
         find is not _member or suggest.members(f".{match[2]}")
         for line in _lines(text)
@@ -250,19 +251,19 @@ def _lacks(text):
 
 @functools.cache
 def _parts(wording):
-    """[(text, its pattern)] of a wording, and of its first sentence."""
+    """[(text, pattern)] of a wording and of its first sentence."""
     parts = [part.removesuffix(".") for part in (wording, wording.partition(". ")[0])]
-    if len(re.findall(r"\w", parts[1])) < LETTERS:  # "Unknown …" begins many
+    if len(re.findall(r"\w", parts[1])) < LETTERS:  # many begin with "Unknown …"
         parts.pop()
     return [(part, re.compile(_whole(part))) for part in parts]
 
 
 def _whole(part):
-    """The pattern of a part of a wording: one word is all that a line says."""
+    """The pattern of a part of a wording; a line must end after a single word."""
     pattern = errors_page.pattern(part)
     if " " not in part:
         return rf"{pattern}$"
-    # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
+    # Not a part of a longer name: tensorflow.contrib.slim has its own answer.
     return pattern + r"(?!\.\w)"
 
 
@@ -272,14 +273,20 @@ def bare(text):
 
 
 def by_type(name):
-    """What the guide has of an exception's type: "UnparsedFlagAccessError", or its
-    dotted name. A list of `Advice`, or []."""
+    """The sections on an exception's type: "UnparsedFlagAccessError".
+
+    Args:
+        name: the type, or its dotted name.
+
+    Returns:
+        A list of `Advice`, or [].
+    """
     start = name.rpartition(".")[2] + "."
     return [_advice(s) for s in errors_page.sections() if s.because.startswith(start)]
 
 
 def by_word(word):
-    """What the guide has of an attribute that a message lacks: "metrics_tensors".
+    """The sections on a missing attribute, such as "metrics_tensors".
 
     Returns:
         A list of `Advice`, or [].
@@ -293,7 +300,7 @@ def by_word(word):
 
 
 def by_name(name):
-    """What the guide tells a name of another library in: "hub.Module".
+    """The sections that explain a name of another library, such as "hub.Module".
 
     Returns:
         A list of `Advice`, or [].
@@ -307,11 +314,11 @@ def _advice(section):
 
 
 def likely(text):
-    """What the guide or a proof has in words like these: a list of `Advice`, or []."""
+    """Sections or proofs with a similar message: a list of `Advice`, or []."""
     if found := _told(text, _likeness):
         return found
     for line in reversed(_lines(text)):
-        for kind in dict.fromkeys((_type(line), None)):  # another type says it, too
+        for kind in dict.fromkeys((_type(line), None)):  # the same type, then any
             known = [(_likeness(one.message, line), one) for one in raised(kind)]
             if found := _highest(known):
                 return found
@@ -319,7 +326,7 @@ def likely(text):
 
 
 def _told(text, score, general=False):
-    """The `Advice` of the sections that score highest in the last line that has any."""
+    """The `Advice` of the sections with the highest score in the last line with any."""
     known = [
         (wording, section)
         for section in errors_page.sections()
@@ -333,7 +340,7 @@ def _told(text, score, general=False):
 
 
 def last(text):
-    """The line of a traceback that tells the error."""
+    """The last line of a traceback, which is the error."""
     return _lines(text)[-1]
 
 
@@ -341,7 +348,7 @@ def _lines(text):
     lines = [line.strip() for line in ROWS.sub(" ", text.strip()).splitlines()]
     lines = [line for line in lines if line and not UNDERLINE.match(line)]
     if len(lines) == 1 and len(told := OCCASION.sub("", lines[0])) >= ENOUGH:
-        lines = list(dict.fromkeys([told, *lines]))  # the last one counts first
+        lines = list(dict.fromkeys([told, *lines]))  # the last line counts first
     return [NAME_ALONE.sub(RAISED_ALONE, line) for line in lines]
 
 
@@ -350,14 +357,14 @@ def _type(line):
     return match and match[1]
 
 
-# --- Messages that name what is missing.
+# --- Messages that say which name is missing.
 
 EXAMPLES = "tf.examples.tutorials"
-"""No public name of 1.15.5, and yet what people import."""
+"""A module that people import, although it is not public in 1.15.5."""
 
 
 def _attribute(module, name):
-    """`module 'tensorflow._api.v2.train' has no attribute 'Saver'`"""
+    """The names for `module 'tensorflow._api.v2.train' has no attribute 'Saver'`."""
     for pattern, root in MODULES:
         if pattern.match(module):
             module = pattern.sub(root, module)
@@ -365,13 +372,13 @@ def _attribute(module, name):
     else:
         return []
     found = [f"{module}.{name}"]
-    if module.startswith("tf.keras."):  # tf.losses is Keras' today
+    if module.startswith("tf.keras."):  # tf.losses belongs to Keras today
         found.insert(0, f"tf.{module.removeprefix('tf.keras.')}.{name}")
     return [symbol for symbol in found if suggest.exists(symbol)]
 
 
 def _module(name):
-    """`No module named 'tensorflow.contrib.slim'`"""
+    """The names for `No module named 'tensorflow.contrib.slim'`."""
     symbol = TENSORFLOW.sub("tf", name)
     while symbol.startswith("tf."):
         if suggest.exists(symbol):
@@ -381,7 +388,7 @@ def _module(name):
 
 
 def _imported(name, module=None):
-    """`cannot import name 'slim' from 'tensorflow.contrib'`"""
+    """The names for `cannot import name 'slim' from 'tensorflow.contrib'`."""
     if module and KERAS.match(module):
         return _attribute(module, name)
     if module:
@@ -390,16 +397,16 @@ def _imported(name, module=None):
 
 
 def _member(owner, name):
-    """`'Sequential' object has no attribute 'fit_generator'`"""
+    """The names for `'Sequential' object has no attribute 'fit_generator'`."""
     owner = owner.rpartition(".")[2]
     if suggest.exists(symbol := f"tf.keras.layers.{owner}.{name}"):  # not of tf.layers
         return [symbol]
     found = suggest.members(f".{owner}.{name}")
-    if found or name == "numpy":  # which TensorFlow 1 never had
+    if found or name == "numpy":  # TensorFlow 1 never had .numpy
         return found
-    if owner == "_local":  # of Python's threads
+    if owner == "_local":  # a class of Python's threads
         return []
-    if owner.endswith("Tensor") and name == "value":  # which dimensions had
+    if owner.endswith("Tensor") and name == "value":  # only dimensions had .value
         return []
     found = suggest.members(f".{name}")
     ours = [s for s in found if s.split(".")[-2].lower() in owner.lower()]
@@ -410,20 +417,20 @@ OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 
 def _keyword(function, name):
-    """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
+    """The names for `reduce_sum() got an unexpected keyword argument 'keep_dims'`."""
     if method := TRAINER.match(function or ""):
         return [f"tf.keras.Model.{method[1]}"]
-    if (function or "").startswith("__"):  # of whichever object it is
+    if (function or "").startswith("__"):  # the class is unknown
         return []
     plain = ENDING.sub("", function or "")
     found = suggest.taking(name, plain) or suggest.refusing(name, plain)
     if suggest.exists(f"tf.{plain}") and f"tf.{plain}" not in found:
-        return [f"tf.{plain}"]  # it took it before 1.15; others of that name are not it
+        return [f"tf.{plain}"]  # it took the argument before 1.15
     method = f"tf.keras.Model.{function}"
     return found or ([method] if function in OF_MODELS else [])
 
 
-KEYWORD = (  # of a lambda it is no name's
+KEYWORD = (  # not for a lambda, which has no name
     rf"(?:([\w.]+)\(\) )?(?<!>\(\) )[gG]ot an unexpected keyword argument {QUOTED}"
 )
 
@@ -437,7 +444,7 @@ def call(text):
 
 
 def _undefined(name):
-    """`name 'contrib_slim' is not defined`: a module of contrib, as imported"""
+    """The module of contrib for `name 'contrib_slim' is not defined`."""
     symbol = name.replace("contrib_", "tf.contrib.", 1)
     return [symbol] if symbol != name and suggest.exists(symbol) else []
 
@@ -446,7 +453,7 @@ LEGACY_KERAS = "tf.layers.", "tf.nn.rnn_cell."
 
 
 def _keras(name):
-    """`` `dense` is not available with Keras 3 ``"""
+    """The names for `` `dense` is not available with Keras 3 ``."""
     return [p + name for p in LEGACY_KERAS if suggest.exists(p + name)]
 
 
@@ -470,10 +477,10 @@ OF_MODULES = (
     rf"cannot import name {OPENING}(?P<name>\w+){CLOSING} from "
     rf"{OPENING}(?P<module>[\w.]+){CLOSING}",
 )
-"""Errors that name a module, and what it lacks."""
+"""Errors that name a module, and the name that it lacks."""
 
 
-# --- Names that stand in what was written.
+# --- Names in the user's text.
 
 
 COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
@@ -482,19 +489,19 @@ COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
 def mentioned(text):
     """The names of TensorFlow 1 in a message or a question, each once, in their order.
 
-    Names count that are whole (`tf.map_fn`), have a known module before them
-    (`slim.conv2d`), are called on an object of that class (`optimizer.minimize`), or
-    are no words of English (`ModelCheckpoint`); modules where there is nothing else.
-    A class of tf.keras counts by its plain name where it is called, or where the text
-    speaks of Keras.
+    A name counts if it is complete (`tf.map_fn`), has a known module before it
+    (`slim.conv2d`), is a method of an object with the class's name
+    (`optimizer.minimize`), or is not an English word (`ModelCheckpoint`). Modules count
+    only if the text has no other name. The plain name of a class of tf.keras counts if
+    the text calls it or mentions Keras.
     """
     return mentioned_and_called(text)[0]
 
 
 def mentioned_and_called(text):
-    """(what `mentioned` tells, {name: `records.Call`} of those that are called).
+    """(the list of `mentioned`, {name: `records.Call`} of the names that are called).
 
-    A call that stays as it is, arguments and all, has less to say: it comes last.
+    A call that needs no change comes last.
     """
     error = is_error(text)
     text = CONFIG.sub("", text)
@@ -504,11 +511,11 @@ def mentioned_and_called(text):
     found, calls, written = {}, {}, called.calls(text)
     keras = "keras" in text.lower()
     for word in re.findall(r"[\w.]*\w", text):
-        plain = word.istitle() and word.isalpha()  # Input, Model: words of English
+        plain = word.istitle() and word.isalpha()  # Input, Model: English words
         by_keras = _of_keras(word) if word in written or keras and not plain else []
         for symbol in (by_keras or _meant(word))[:1]:
             if error and is_constant(symbol):
-                continue  # a dtype, an error's code
+                continue  # a dtype, or the code of an error
             found.setdefault(facts.aliases(symbol)[0], symbol)
             if word in written:
                 calls.setdefault(symbol, written[word])
@@ -525,7 +532,7 @@ def mentioned_and_called(text):
 
 
 def _of_keras(word):
-    """The classes of tf.keras that a word names, letter by letter: `LSTM`."""
+    """The classes of tf.keras with exactly this name: `LSTM`."""
     names = suggest.named(word) if word[:1].isupper() else []
     return [s for s in names if s.startswith("tf.keras.") and s.endswith(f".{word}")]
 
@@ -541,50 +548,50 @@ def _meant(word):
     if owner == "self":
         return spelled.by_itself(name) if "_" in name else []
     if owner.partition(".")[0] in ("tf", "tensorflow"):
-        return []  # a name that there is not, and no method of an object
+        return []  # a name that does not exist, and not a method of an object
     return suggest.of_class(owner.rpartition(".")[2], name)
 
 
 def is_constant(symbol):
-    """Whether a name is that of a constant, as a dtype is, or the code of an error."""
+    """Whether a name is a constant, such as a dtype or the code of an error."""
     fact = facts.fact(symbol)
     return fact is not None and fact.kind == "const"
 
 
 def is_module(symbol):
-    """Whether a name is that of a module, as `tf.contrib` is."""
+    """Whether a name is a module, such as `tf.contrib`."""
     if fact := facts.fact(symbol):
         return fact.kind == "module"
     if "." in symbol.removeprefix("tf."):
         return False
-    entry = entries.lookup(symbol)  # tf.pack, of before 1.0, has one, and no fact
+    entry = entries.lookup(symbol)  # tf.pack, from before 1.0, has one, but no fact
     return entry is None or entry.kind == "module"
 
 
-# --- Messages that somebody knows.
+# --- Messages in the guide or in a proof.
 
 
 @functools.cache
 def generic(wording):
-    """Whether a wording is of any name; `names` finds which, and says more."""
+    """Whether a wording fits any name; then `names` finds the name, and says more."""
     filled = wording.replace(errors_page.GAP, "x_x")
     found = (match[match.lastindex] or "" for match, _ in _matches(filled))
     return any(name.endswith("x_x") for name in found)
 
 
 def _highest(scored):
-    """What has the highest score, without repetition; [] if that is 0."""
+    """The items with the highest score, each once; [] if that score is 0."""
     highest = max((score for score, _ in scored), default=0)
     found = [one for score, one in scored if score == highest] if highest else []
     return [one for i, one in enumerate(found) if one not in found[:i]]
 
 
 def _likeness(message, line):
-    """How many letters of a line a message accounts for; 0 for too few.
+    """How many letters a message and a line share; 0 if they are not similar.
 
-    Not word by word, one word in four may be another, but none that is quoted,
-    called or a class; and of what the line says, before what it was given, it has three
-    letters in five.
+    They are similar if at least three words in four of the message are in the line,
+    among them all words that are quoted, called or a class, and if these words are at
+    least three letters in five of the line, without the values that it reports.
     """
     quoted, words = _naming(message), re.findall(r"\w{2,}", message)
     in_line = set(re.findall(r"\w+", line.lower()))
@@ -601,13 +608,13 @@ def _likeness(message, line):
 
 
 def _naming(text):
-    """What is quoted in a text, called, or the name of a class."""
+    """The words of a text that are quoted, called, or the name of a class."""
     return {one for part in (QUOTED, CALLED, CAMEL) for one in re.findall(part, text)}
 
 
 @functools.cache
 def raised(kind):
-    """What the parity tests raise, of one type of exception or of any."""
+    """The errors that the parity tests raise, of one type of exception or of any."""
     proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
     return [
         Advice(message, error["slug"], [f"{topic}.{name}"])
@@ -620,9 +627,9 @@ def raised(kind):
 
 
 def _plain(match):
-    """The messages that a regular expression stands for, as far as they are words."""
+    """Yields the messages that a regular expression matches, as plain words."""
     flat = re.sub(r"\[(\w)\w\]", r"\1", re.sub(r"\(([^()|]*)\)\?", r"\1", match))
     for part in flat.split("|"):
         words = re.sub(r"\\|\.[*+?]|[\[\]^$?]", " ", part).split()
-        # A variable of the page's has another name in the reader's program.
+        # Variables of the page have other names in the user's program.
         yield " ".join(word for word in words if not re.search(r"\w[/:]\w", word))

@@ -1,12 +1,13 @@
-"""What the guide has on a question: the rows, rules and paragraphs that have its words.
+"""Finds the rows, rules and paragraphs of the guide that have the words of a question.
 
 They are ranked by BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
-2009): a word counts for more the fewer passages have it. A passage is worth more where
-all that leads to the same pair has the words: a question is seldom in those of one row.
-Compound names count as a whole and by their parts, words without their endings.
+2009): a word counts more if few passages have it. A passage also gets a part of the
+score of its pair, which has the words of all passages that lead to it, because one row
+seldom has all words of a question. Compound names count as a whole and by their parts;
+words count without their endings.
 
-A question that says what goes wrong, "the loss is nan", gets the causes of that symptom
-first: `symptoms.tsv` has the words in which people say it.
+A question about a symptom, "the loss is nan", gets the causes of that symptom first.
+`symptoms.tsv` has the words in which people describe symptoms.
 """
 
 import collections
@@ -25,18 +26,18 @@ SUBJECTS = pathlib.Path(__file__).with_name("subjects.tsv")
 SYMPTOMS = pathlib.Path(__file__).with_name("symptoms.tsv")
 CAUSES, FRIENDS = "guide/symptoms.md", "guide/false-friends.md"
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
-ENOUGH = 0.25  # of the question's weight, that a passage must have
-UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
-ALL_BUT = 0.6  # of the weight, which one word alone must have
-MOST = 0.5  # of the rarity of all its words: a passage that has less lacks some
-ELSE = 0.4  # in place of ENOUGH, where such a word is the name of something
-TOGETHER = 0.8  # of the score of all that leads to its pair, that a passage is given
-ALONE = 0.4  # of its own score, that it is given where it leads to no pair
-RARE = 2.5  # the rarity of a word that tells which cause of a symptom is meant
-RELEASE = 0.2  # of its rarity, that a release weighs: most just say what is installed
-# Read otherwise.
+ENOUGH = 0.25  # the share of the question's weight that a passage must have
+UNKNOWN = 0.3  # the share of its rarity that a word counts if the guide lacks it
+ALL_BUT = 0.6  # the share of the weight that one single word must have
+MOST = 0.5  # a passage with a smaller share of the rarity of all words "lacks" some
+ELSE = 0.4  # replaces ENOUGH if the guide lacks the name of a thing in the question
+TOGETHER = 0.8  # the share of its pair's score that a passage gets
+ALONE = 0.4  # the share of its own score that a passage without a pair gets
+RARE = 2.5  # the least rarity of a word that chooses a cause of a symptom
+RELEASE = 0.2  # the share of its rarity that a release counts: it says little
+# Pages that other functions read.
 LISTS = {*errors_page.PAGES, "subjects", "explain"}
-# Tables of what raises where, and of what other tools do: none says what to write.
+# Tables that do not say what to write.
 TABLES = {
     "Beside the alternatives",
     "What does not work any more, and what it says",
@@ -44,14 +45,14 @@ TABLES = {
 }
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$|<!--.*?-->")
 FOLD = re.compile(r"(?s)</?details>|<summary>.*?</summary>")
-RULE = re.compile(r"\|[ :|-]+\|$")  # below the heads of a table
-# Rows of measured numbers and distances, captions, and what only leads elsewhere.
+RULE = re.compile(r"\|[ :|-]+\|$")  # the line below the heads of a table
+# Rows of measured numbers and distances, captions, and lines that are only links.
 SKIPPED = re.compile(
     r"\|[^|]*(\|[\d.,% ]*)+\|$|\|[^|]*\| within [\d.e-]+ [| ]*$|\*\*TensorFlow \d\*\*$"
     r"|The pair: |It needs `|\[[^\]]*\]\([^)]*\) has the numbers of each form\.$"
 )
 CAUSE = re.compile(r"(.*?) See: .*? Write: (.*\.) [\w.]+(?:, [\w.]+)*")
-"""A cause of a symptom: what it is, and what to write."""
+"""A cause of a symptom: the cause, and what to write."""
 ENDINGS = re.compile(
     r"(?<=\w{3})(?:at(?:ions?|ing|ed?|es|ors?)|ions?|ings?|ers?|ors?|ed|es|s|e)$"
 )
@@ -60,9 +61,9 @@ PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a compound name
 ALSO = {"slow": "fast", "slowly": "fast", "speed": "fast", "performanc": "fast"}
 ALSO |= {"freez": "frozen", "deconv": "deconvolut", "ckpt": "checkpoint"}
 ALSO |= {"oper": "ops"}
-"""Stems of a question that the guide has under another word, too."""
+"""{stem in a question: stem that the guide uses for the same thing}."""
 NAMES = re.compile(r"(?<=[\w.,;:?!)] )\w*[A-Z0-9_]\w*")
-"""Words that name something, within a sentence: "RTX", "M1", "CallbackList"."""
+"""Words inside a sentence that are names: "RTX", "M1", "CallbackList"."""
 COMMON = set(
     """a about achieve after all allow also an and any anymore anyone anything are as
     at available be before best by can code convert currently deprecated did do does
@@ -81,14 +82,14 @@ COMMON |= {ENDINGS.sub("", word) for word in COMMON}
 
 
 class Passage(NamedTuple):
-    """A piece of the guide.
+    """A row, rule or paragraph of the guide.
 
     Attributes:
         page: "guide/rnn.md".
-        heading: the heading that it stands under.
-        text: what it says, in one line, without marks.
+        heading: the heading above it.
+        text: its text, in one line, without Markdown.
         places: the pairs that it leads to, as `topic.name`.
-        lacks: the words of the question that it has not, where these are most.
+        lacks: the words of the question that it lacks, if these are more than half.
     """
 
     page: str
@@ -99,17 +100,17 @@ class Passage(NamedTuple):
 
 
 def passages(question, count=3, besides=""):
-    """What the guide has on a question, the best first: a list of `Passage`, or [].
+    """The passages of the guide for a question, the best first: list of `Passage`.
 
     Args:
         question: its words.
         count: how many at most.
-        besides: what was told already: there must be another word in a passage.
+        besides: text that the answer already has: a passage must have another word.
     """
     asked = _asked(question)
     fresh = asked.keys() - _stems(besides)
     if not fresh:
-        return []  # before all of the guide is read
+        return []  # without reading the guide
     known, index, of_pairs = _index()
     of_pair = of_pairs.scores(asked)
     scores, weight, whole = index.scores(asked), 0.0, 0.0
@@ -138,7 +139,7 @@ def passages(question, count=3, besides=""):
     }
     first, found = [] if besides or listed else _symptom(question), []
 
-    def apart(item):  # what is wrong is not what is asked by a subject
+    def apart(item):  # for a subject, causes and its own pairs come last
         passage = known[item[0]]
         return passage.page == CAUSES or listed.isdisjoint(_led(passage))
 
@@ -161,7 +162,7 @@ def passages(question, count=3, besides=""):
 
 
 def _lacking(question, row):
-    """The words of a question that a passage does not have, by its number."""
+    """The words of a question that a passage, given by its number, does not have."""
     having = _index()[1].having
     return tuple(
         word
@@ -171,7 +172,7 @@ def _lacking(question, row):
 
 
 def _symptom(question):
-    """[the causes of what goes wrong in a question, as one `Passage`], or []."""
+    """[the causes of the symptom in a question, as one `Passage`], or []."""
     said = dict.fromkeys(_said(question))
     known, index, _ = _index()
     ours = [words for words, _ in symptoms() if said.keys() >= set(words)]
@@ -192,13 +193,13 @@ def _symptom(question):
 
 
 def in_short(text):
-    """A cause of a symptom, without how to see it and its pairs."""
+    """A cause of a symptom, without the way to detect it and its pairs."""
     return CAUSE.sub(r"\1 Write: \2", text)
 
 
 @functools.cache
 def symptoms():
-    """[(stems that say it, numbers of the passages on it)], from `symptoms.tsv`."""
+    """[(stems of a symptom, numbers of the passages on it)], from `symptoms.tsv`."""
     under = collections.defaultdict(list)
     for row, passage in enumerate(_index()[0]):
         if passage.page != CAUSES or CAUSE.fullmatch(passage.text):
@@ -210,18 +211,18 @@ def symptoms():
 
 
 def besides_names(question, symbols):
-    """The words of a question that are in none of its names, without releases."""
+    """The stems of a question that are not part of its names, without releases."""
     named = {stem for symbol in symbols for stem in _stems(symbol.replace(".", " "))}
     return [s for s in _stems(question) if s not in named and not _is_release(s)]
 
 
 def fits(question):
-    """{pair: how well all that leads to it has the words}, a Counter."""
+    """{pair: score of the words in all passages that lead to it}, a Counter."""
     return _index()[2].scores(_asked(question))
 
 
 def nearest_topics(question, count=3):
-    """The topics that have most of the words of a question, the best first; or []."""
+    """The topics with the highest scores for a question, the best first; or []."""
     scores = collections.Counter()
     for pair, score in fits(question).items():
         topic = pair.partition(".")[0]
@@ -230,13 +231,13 @@ def nearest_topics(question, count=3):
 
 
 def _asked(question):
-    """The stems of a question, and what the guide calls them."""
+    """The stems of a question, with the stems that the guide uses for them."""
     stems = dict.fromkeys(_stems(question))
     return stems | dict.fromkeys(ALSO[stem] for stem in stems if stem in ALSO)
 
 
 class Index:
-    """What has which stems, and how often.
+    """The stems of documents, and their scores by BM25.
 
     Attributes:
         having: {stem: {document: how often}}.
@@ -244,7 +245,7 @@ class Index:
     """
 
     def __init__(self, counted):
-        """Takes {document: {stem: how often}}."""
+        """Indexes {document: {stem: how often}}."""
         self.having = collections.defaultdict(dict)
         for document, stems in counted.items():
             for stem, times in stems.items():
@@ -253,13 +254,13 @@ class Index:
         self._mean = sum(self.lengths.values()) / len(counted)
 
     def rarity(self, stem):
-        """The more, the fewer documents have it."""
+        """The weight of a stem: large if few documents have it."""
         number, having = len(self.lengths), len(self.having.get(stem, ()))
         rare = math.log(1 + (number - having + 0.5) / (having + 0.5))
         return RELEASE * rare if _is_release(stem) else rare
 
     def scores(self, stems):
-        """{document: its score}, a Counter."""
+        """{document: score}, a Counter."""
         found = collections.Counter()
         for stem in stems:
             for document, times in self.having.get(stem, {}).items():
@@ -272,7 +273,7 @@ class Index:
 
 @functools.cache
 def _index():
-    """(passages, their index by number, that of the pairs they lead to)."""
+    """(passages, the index of their numbers, the index of the pairs they lead to)."""
     known, counted, of_pairs = [], {}, collections.defaultdict(collections.Counter)
     for passage, words in [*_of_guide(), *_of_errors(), *_of_pairs()]:
         stems = collections.Counter(_stems(words))
@@ -284,12 +285,12 @@ def _index():
 
 
 def _led(passage):
-    """The pairs that a passage is about: what else it names, it mentions."""
+    """The pairs that a passage is about: the first two that it names."""
     return passage.places[:2]
 
 
 def _of_guide():
-    """Every row, rule and paragraph, folded or not; its heading's words count, too."""
+    """Yields (Passage, words) of every row, rule and paragraph, with the heading."""
     paths = sorted(topics.document("guide").glob("*.md"))
     for path in [*paths, topics.document("README.md")]:
         if path.stem in LISTS:
@@ -308,12 +309,12 @@ def _of_guide():
                     continue
                 before = line
                 if line.startswith("|") and not heads:
-                    continue  # these are the heads
+                    continue  # the line is the heads of a table
                 table = path.stem == "timings" or heading in TABLES
                 measured = table and line.startswith("|")
                 if measured or SKIPPED.match(line) or not re.search(r"\w{3}", line):
                     continue
-                if inside:  # what was measured of a rule says itself not of what
+                if inside:  # measured numbers need the words of their rule
                     line = f"{rule} {line}"
                 elif match := re.match(r"\*\*.*?\*\*", line):
                     rule = match[0]
@@ -325,7 +326,7 @@ def _of_guide():
 
 
 def _of_errors():
-    """Every section of the errors' chapters."""
+    """Yields (Passage, words) of every section of the pages of errors."""
     for section in errors_page.sections():
         page = f"guide/{section.page}.md"
         where = page, section.message, section.because, section.places
@@ -333,7 +334,7 @@ def _of_errors():
 
 
 def _of_pairs():
-    """Every pair, by summary, name, subjects, and what its left page calls."""
+    """Yields (Passage, words) of every pair: summary, name, subjects, calls."""
     called = collections.defaultdict(list)
     for name, pairs in links.calls().items():
         for pair in pairs:
@@ -349,12 +350,12 @@ def _of_pairs():
 
 @functools.cache
 def subjects():
-    """{what people call it: the pairs that do it}, in the order of the alphabet."""
+    """{subject: pairs}, in alphabetical order, from subjects.tsv."""
     return {row["subject"]: row["pairs"].split() for row in tsv.rows(SUBJECTS)}
 
 
 def _places(topic, heading, line):
-    """The pairs that a line links to or names as code, or that it stands below."""
+    """The pairs that a line, or the heading above it, links to or names as code."""
     words = [heading, *(word.strip("`") for word in errors_page.LINK.findall(line))]
     words += re.findall(r"`([a-z]\w*_\w+)`", line)  # `fit` is a method, too
     words = [word if "." in word else f"{topic}.{word}" for word in words]
@@ -363,7 +364,7 @@ def _places(topic, heading, line):
 
 @functools.cache
 def _pairs():
-    """{pair: what it does}."""
+    """{pair: summary}."""
     return {
         f"{topic.name}.{name}": topic.summaries[name]
         for topic in topics.topics().values()
@@ -372,19 +373,19 @@ def _pairs():
 
 
 def subjects_with(word):
-    """The subjects that have a word, whatever its ending: as `subjects`."""
+    """The subjects, as in `subjects`, that have a word with any ending."""
     stems = _stems(word) if word.isalpha() else []
     found = subjects().items() if len(stems) == 1 else ()
     return {subject: pairs for subject, pairs in found if stems[0] in _stems(subject)}
 
 
 def cells(line):
-    """The cells of a row of a table, without the bars."""
+    """The cells of a row of a Markdown table."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
 
 
 def _row(heads, line):
-    """A row of a table as a sentence: TensorFlow 1 → 2, or each cell by its head."""
+    """A row of a table as text: "TensorFlow 1 → 2", or "head: cell" for each cell."""
     row = [_plain(cell) for cell in cells(line)]
     if heads[0].startswith("TensorFlow 1"):
         return " → ".join(filter(None, row))
@@ -395,23 +396,23 @@ def _row(heads, line):
 
 
 def _plain(line):
-    """A line without links, anchors and bold: code keeps its marks."""
+    """A line without links, anchors and bold; code keeps its backticks."""
     text = errors_page.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*", "", line))
     return " ".join(text.strip("|-* \n").split())
 
 
 def _is_release(stem):
-    """Whether it is that of a release, "1.15": no other has a dot."""
+    """Whether a stem is a release, such as "1.15": no other stem has a dot."""
     return "." in stem
 
 
 def _said(text):
-    """All words without endings, the common ones, too; a compound name is one word."""
+    """All words of a text without endings; a compound name is one word."""
     return [ENDINGS.sub("", word.lower()) for word in WORD.findall(text)]
 
 
 def _stems(text):
-    """Words without endings, and of compound names the parts, too."""
+    """The uncommon words of a text without endings, with parts of compound names."""
     found = []
     for word in WORD.findall(text):
         parts = () if _is_release(word) else PARTS.findall(word)

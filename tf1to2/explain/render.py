@@ -1,4 +1,4 @@
-"""An `Answer` as a screen: what to write, why, the pair and its verdict, its code."""
+"""Prints an `Answer` as one screen: what to write, why, the pair and its code."""
 
 import dataclasses
 import re
@@ -13,24 +13,24 @@ from tf1to2.explain.answer import find_pair, proof, summary
 from tf1to2.pages import library, sides, terminal
 
 LINES = 25
-"""A screen; `full` shows all."""
-CODE = 6  # lines of a pair's code, at least, if any are shown
-ROUNDING = 1e-3  # of the largest value: more than that is another number
-CAUSES = 4  # of a symptom
-FEW = 3  # sentences, names of Keras 1, other names: of each
-LIKE = "Nothing has these very words. In words like these:"
-NAMED = "By the names in it:"
-LACKS = "No passage has all of these words. The nearest, without {}:"
+"""The lines of one screen; `full` shows all lines."""
+CODE = 6  # the least number of lines of a pair's code
+ROUNDING = 1e-3  # of the largest value: a larger difference is another number
+CAUSES = 4  # the most causes of a symptom
+FEW = 3  # the most sentences, names of Keras 1, and other names
+LIKE = "The guide does not have this exact text. It has similar text:"
+NAMED = "Names in your text:"
+LACKS = "No passage has all of these words. The nearest one lacks {}:"
 
 
 def render(answer, width=terminal.WIDTH, colour=False, full=False):
-    """The screen of an answer.
+    """The text of an answer.
 
     Args:
-        answer: `Answer`, of which something is known.
+        answer: `Answer`, not an empty one.
         width: columns.
         colour: whether to colour the code.
-        full: whether to show all, however long it is.
+        full: whether to show all lines.
 
     Returns:
         The text, of at most `LINES` lines unless `full`.
@@ -66,29 +66,29 @@ def render(answer, width=terminal.WIDTH, colour=False, full=False):
 
 
 def nothing(answer):
-    """What is said where nothing is known, in a line."""
+    """The line for an answer that found nothing."""
     asked = textwrap.shorten(answer.asked.splitlines()[-1], 200, placeholder=" …")
     near = ", ".join(answer.near)
     if asked in messages.WORDLESS:
-        return f"{asked} alone says too little: give its message, or the traceback"
+        return f"{asked} alone is not enough: give its message, or the traceback"
     if " " in asked:
         hint = f"; the nearest topics: {near}" if near else ""
         return f"nothing in the guide has these words: {asked}{hint}"
     if argument := spelled.ARGUMENT.fullmatch(asked):
-        return f"TensorFlow 1.15 has no argument {argument[1]}"
-    hint = f"did you mean {near}?" if near else "try tf1to2 topics"
+        return f"no function of TensorFlow 1.15 has an argument {argument[1]}"
+    hint = f"did you mean {near}?" if near else "see the topics: tf1to2 topics"
     return f"TensorFlow 1.15 has no {asked}; {hint}"
 
 
 class _Told:
-    """How text is wrapped: a terminal's width, and never too wide to read."""
+    """Wraps text to the width of a terminal, but not wider than is easy to read."""
 
     def __init__(self, width, full):
         self.width, self.full = width, full
         self.column = min(width, terminal.READABLE)
 
     def wrapped(self, text, indent="  ", lines=None):
-        """Lines of a paragraph; at most `lines` unless all is asked for."""
+        """The lines of a paragraph, at most `lines` unless `full`."""
         cut = {} if lines is None or self.full else {"max_lines": lines}
         return textwrap.wrap(
             text,
@@ -102,7 +102,7 @@ class _Told:
 
 
 def _cut(lines, asked, told, room):
-    """The first lines of all, as many as there is room for."""
+    """The first lines, as many as fit, and a line that says how to see the rest."""
     if told.full or len(lines) <= room:
         return lines
     more = len(lines) - room + 1
@@ -116,7 +116,7 @@ def _cut(lines, asked, told, room):
 
 
 def _names(answer, told):
-    """Each name: the first in whole, the others in short."""
+    """The lines for names: the first in full, the others in short."""
     if not answer.names:
         return []
     first, *rest = answer.names
@@ -125,7 +125,7 @@ def _names(answer, told):
 
 
 def _short(names, told, lead="", shown=()):
-    """Names in short: what to write, and where it is shown, unless it was `shown`."""
+    """The lines for names in short: what to write, and the pair if not yet shown."""
     lines = [lead] if lead and names else []
     for name in names[: None if told.full else FEW]:
         lines += told.wrapped(name.entry.message, "  " if lead else "", lines=3)
@@ -136,7 +136,7 @@ def _short(names, told, lead="", shown=()):
 
 
 def _name(name, told):
-    """A name in whole, without the code of its pair."""
+    """The lines for one name in full, without the code of its pair."""
     lines = [f"{name.symbol}: {name.entry.verdict}"]
     lines += [*_write(name.entry, told), *_why(name.entry, told)]
     lines += _also(name.symbol, told)
@@ -156,15 +156,15 @@ def _write(entry, told):
         verb = "use" if entry.verdict == "removed" else "it becomes"
         return told.wrapped(f"{verb} {entry.becomes}")
     plain = {
-        "same": "it is the same",
-        "changed": "keep the call; what it takes or does has changed",
-        "removed": "nothing takes its place",
+        "same": "it is the same in TensorFlow 2",
+        "changed": "keep the name, but its arguments or its result have changed",
+        "removed": "TensorFlow 2 has no replacement",
     }
     return told.wrapped(plain[entry.verdict]) if entry.verdict in plain else []
 
 
 def _why(entry, told):
-    """What raises first, then other numbers, places, and what was Keras 1's."""
+    """The changes: errors first, then numbers, positions, and keywords of Keras 1."""
     if entry.public:
         return [*told.wrapped("it is not public"), *_why(entry.public, told)]
     few = None if told.full else FEW
@@ -185,14 +185,14 @@ def _why(entry, told):
 
 
 def _also(symbol, told):
-    """The other names that it had, but for those of contrib's own Keras."""
+    """The line with the other names of an object, without those of contrib's Keras."""
     names = [n for n in facts.aliases(symbol) if n != symbol and ".keras.api." not in n]
     names = sorted(names, key=suggest.plain_first)[: None if told.full else FEW]
-    return told.wrapped(f"also: {', '.join(names)}") if names else []
+    return told.wrapped(f"other names: {', '.join(names)}") if names else []
 
 
 def _pair(name, told):
-    """The pair with its verdict, or what it does, and how both sides are seen."""
+    """The lines for the pair of a name: its proof or summary, and the commands."""
     entry, page = name.entry, name.page
     if not page:
         return ["", *_topic(entry.topic, told)] if entry.topic else []
@@ -202,12 +202,12 @@ def _pair(name, told):
         lines = told.wrapped(f"see {page}: {summary(page)}", "")
         if name.proofs:
             pairs = ", ".join(name.proofs[:FEW])
-            lines += told.wrapped(f"identical on 1.15.5, where it is called: {pairs}")
+            lines += told.wrapped(f"identical on 1.15.5 in pairs that call it: {pairs}")
     return ["", *lines, *_ways(page, told)]
 
 
 def _ways(page, told):
-    """The commands that show and prove a pair."""
+    """The lines with the commands that show and prove a pair."""
     topic, name = find_pair(page)
     lines = [f"  tf1to2 diff {page}"]
     if name in topic.distances:
@@ -218,14 +218,14 @@ def _ways(page, told):
 
 
 def _probe(name, told):
-    """What a probe of a name shows: both calls, and how their answers compare."""
+    """The lines for a probe: the old and the new call, and how the answers compare."""
     row = name.probe
     if row is None:
         return []
     what, most = "identical on 1.15.5", row.within
     most = max(most) if isinstance(most, tuple) else most
     if row.why:
-        far = "other than"
+        far = "different from"
         if probes.SIGN_OF_ZERO < most < ROUNDING:
             far = f"within {most:.1g} of the largest value of"
         what = f"{far} 1.15.5{row.where and f' on {row.where}'}: {row.why}"
@@ -234,13 +234,13 @@ def _probe(name, told):
     new = _telling(row.new, [one.rpartition(".")[2] for one in names])
     lines = told.wrapped(f"proven by a probe: {what}")
     if old == new:
-        return [*lines, *told.wrapped(f"as it was: {old}", "    ", 2)]
+        return [*lines, *told.wrapped(f"unchanged: {old}", "    ", 2)]
     lines += told.wrapped(f"was: {old}", "    ", 2)
     return lines + told.wrapped(f"now: {new}", "    ", 2)
 
 
 def _telling(code, names):
-    """The line of a program that has one of `names`; else the last that computes."""
+    """The line of code that has one of `names`; else the last line that computes."""
     lines = [line.strip() for line in code.splitlines()]
     for name in (*names, "tf."):
         if found := [line for line in lines if name in line]:
@@ -252,7 +252,7 @@ def _telling(code, names):
 
 
 def _page(page, room, told, colour):
-    """The code of a pair: all of it, or as much as a screen has room for."""
+    """The code of a pair: all of it, or as much as fits on the screen."""
     topic, name = find_pair(page)
     shown = sides.of_topic(topic)
     if told.full:
@@ -263,7 +263,7 @@ def _page(page, room, told, colour):
 
 
 def _numerics(name, told, colour):
-    """A name of `numerics`: what it was, how it is used, and its code."""
+    """The lines for a name of `numerics`: first line, usage and code."""
     definition = library.numerics()[name]
     lines = told.wrapped(f"{name}: {definition.first_line}", "")
     for line in use.lines([name]):
@@ -284,7 +284,7 @@ def _numerics(name, told, colour):
 
 
 def _advices(advice, told):
-    """What is said of a message: the first in whole, others by their headings."""
+    """The lines for a message: the first section in full, the others in short."""
     lines = []
     for number, one in enumerate(advice):
         whole = told.full or not number
@@ -298,7 +298,7 @@ def _advices(advice, told):
 
 
 def _lacks(answer, told):
-    """What the best passage does not have, where that is most of the question."""
+    """The line with words that the best passage lacks, if it lacks most of them."""
     words = answer.passages[0].lacks if answer.passages else ()
     return told.wrapped(LACKS.format(", ".join(words[:FEW])), "") if words else []
 
@@ -317,7 +317,7 @@ def _passages(passages, told):
 
 
 def _causes(text, told):
-    """The causes of a symptom, a line of the text each, the likeliest first."""
+    """The lines for the causes of a symptom, the most probable first."""
     causes = text.split("\n")
     shown = causes[: None if told.full else CAUSES]
     lines = [line for one in shown for line in told.wrapped(one, lines=2)]
@@ -327,7 +327,7 @@ def _causes(text, told):
 
 
 def _topic(name, told):
-    """The pairs of a topic, a line each."""
+    """The lines for a topic: one for each pair."""
     topic, _ = find_pair(name)
     longest = max(map(len, topic.pairs))
     lines = told.wrapped(f"see {topic.name}: {topic.lesson}", "")
@@ -340,7 +340,7 @@ def _topic(name, told):
 
 
 def _subjects(answer, told):
-    """Subjects with the pairs for them, and names that are like the word."""
+    """The lines for subjects with their pairs, and for similar names."""
     if not answer.subjects:
         return []
     lines = [""] * bool(answer.topic) + ["Subjects of the guide with this word:", ""]
@@ -348,7 +348,7 @@ def _subjects(answer, told):
         lines += told.wrapped(subject)
         lines += [f"    tf1to2 diff {pair}" for pair in pairs[:2]]
     if answer.near:
-        lines += ["", *told.wrapped(f"Names like it: {', '.join(answer.near)}")]
+        lines += ["", *told.wrapped(f"Similar names: {', '.join(answer.near)}")]
     return lines
 
 

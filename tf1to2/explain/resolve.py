@@ -1,8 +1,8 @@
-"""From a text to an `Answer`: RESOLVERS in their order, the first that finds something.
+"""Finds the `Answer` to a text: the first of RESOLVERS that finds something.
 
 A text without spaces is a name or an argument; with spaces it is a message, a traceback
-or a question. A message of which something is known in its very words comes before
-names that it contains, and these before what is only like it.
+or a question. If the guide has exactly this message, that comes first; then the names
+in the message; then similar messages.
 """
 
 import dataclasses
@@ -14,14 +14,14 @@ from tf1to2.explain.answer import Answer, Name, named
 from tf1to2.pages import library, topics
 
 SEVERAL = 8
-"""Names, or sections, that are told at most."""
+"""The most names, or sections, in an answer."""
 NUMBERS = "Numbers differ from TensorFlow 1's", "Accuracy is lower than before"
-"""Symptoms that a name may explain which computes otherwise."""
+"""Symptoms that a name with changed numbers may explain."""
 OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
 
 
 def resolve(text):
-    """What is known of a text.
+    """The `Answer` to a text.
 
     Args:
         text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
@@ -29,8 +29,8 @@ def resolve(text):
             a traceback as Python prints it; a question.
 
     Returns:
-        `Answer`. Its `by` is "nothing" where nothing is known; `near` then has what
-        may have been meant.
+        `Answer`. Its `by` is "nothing" if nothing is known; then `near` has names or
+        topics that the user may have meant.
     """
     text = text.strip()
     text = messages.without_nodes(text) or text
@@ -43,7 +43,7 @@ def resolve(text):
 
 def _nothing(text):
     if messages.is_error(text):
-        return Answer(text)  # the words of an error are of many topics
+        return Answer(text)  # the words of an error fit many topics
     if messages.is_message(text):
         return Answer(text, near=tuple(questions.nearest_topics(text)))
     word = text.partition("(")[0] or text
@@ -51,7 +51,7 @@ def _nothing(text):
 
 
 def _near(word):
-    """Names that are like a word."""
+    """Names that are similar to a word."""
     near = suggest.near(word if "." in word else spelled.symbol(word))
     return (*near, *library.near(word))
 
@@ -60,7 +60,7 @@ def _near(word):
 
 
 def argument(text):
-    """`keep_dims=True`: what the guide has of it, and the names that took it."""
+    """`keep_dims=True`: passages on an argument, and the names that took it."""
     match = spelled.ARGUMENT.fullmatch(text)
     if not match:
         return None
@@ -72,7 +72,7 @@ def argument(text):
 
 
 def requirement(text):
-    """`tensorflow==1.15`: what is known of what pip says of it."""
+    """`tensorflow==1.15`: the section on pip's error for a requirement."""
     if not re.fullmatch(r"(tensorflow|tf|keras)[\w-]*==[\w.*]+", text):
         return None
     known = messages.advice(f"No matching distribution found for {text}")
@@ -80,16 +80,16 @@ def requirement(text):
 
 
 def of_keras(text):
-    """`keras.backend.sum`, `keras.objectives.mse`: what Keras 3 does not have there."""
+    """`keras.backend.sum`, `keras.objectives.mse`: a name that Keras 3 lacks."""
     word = _word(text)
     found = word and OF_KERAS.fullmatch(word) and _lacking(word)
     return Answer(text, names=(found,), page=found.page) if found else None
 
 
 def name(text):
-    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that there was.
+    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that existed.
 
-    Of a call, `tf.reduce_sum(x,keep_dims=True)`, only what it feels is told.
+    For a call, `tf.reduce_sum(x,keep_dims=True)`, only changes that affect it count.
     """
     word = _word(text)
     if word is None or word.removeprefix("v2_eager.").startswith("numerics."):
@@ -108,14 +108,14 @@ def of_numerics(text):
 
 
 def member(text):
-    """`Session.run`, `minimize`: members of that name, one per class."""
+    """`Session.run`, `minimize`: members with that name, one per class."""
     word = _word(text)
     found = word and (suggest.members(word) or spelled.by_itself(word))
     return _of_names(found) if found else None
 
 
 def exception(text):
-    """`UnparsedFlagAccessError`, `metrics_tensors`: sections on it."""
+    """`UnparsedFlagAccessError`, `metrics_tensors`: sections on a type or attribute."""
     word = _word(text)
     if word is None or word in messages.WORDLESS:
         return None
@@ -126,20 +126,20 @@ def exception(text):
 
 
 def meant(text):
-    """`replica_device_setter`, `sess.run`: a name without its module or class."""
+    """`replica_device_setter`, `sess.run`: a name without its full module or class."""
     word = _word(text)
     found = word and spelled.likely(word)
     return _of_names(found, _called(text)) if found else None
 
 
 def word(text):
-    """`AdamWeightDecayOptimizer`, `dropout`: a word that the guide has."""
+    """`AdamWeightDecayOptimizer`, `dropout`: a word in passages of the guide."""
     known = _word(text)
     if known is None or known in topics.topics() or known in messages.WORDLESS:
         return None
     last = known.rpartition(".")[2]
     if last != known and not re.search(r"[a-z][A-Z]|[a-z]_|[a-z]\d", last):
-        return None  # of `tf.newer` and `numpy.nowhere` that is any word
+        return None  # the last part of `numpy.nowhere` is an ordinary word
     found, listed = _having(last, known), questions.subjects_with(known)
     if not found:
         return None
@@ -164,7 +164,7 @@ def topic(text):
 
 
 def section(text):
-    """A message that the guide has in these very words, and what is beside it."""
+    """A message that the guide has exactly, with passages on the other words."""
     known = messages.is_message(text) and messages.advice(text)
     if not known:
         return None
@@ -181,7 +181,7 @@ def missing(text):
 
 
 def like(text):
-    """A message like one that the guide has, or that a proof raises."""
+    """A message that is similar to one in the guide or in a proof."""
     known = messages.is_message(text) and messages.likely(text)
     if not known:
         return None
@@ -189,11 +189,11 @@ def like(text):
 
 
 def of_keras_in_words(text):
-    """A question that has such a name: `why does keras.backend.sum fail`."""
+    """A question with a name that Keras 3 lacks: `why does keras.backend.sum fail`."""
     if not messages.is_message(text) or messages.is_error(text):
         return None
     words = dict.fromkeys(OF_KERAS.findall(text))
-    # Of a path the guide says more than where it went.
+    # For an old path, the guide says more than its new name.
     found = [_lacking(word) for word in words if word not in standalone.paths()]
     names = tuple(filter(None, found))[:SEVERAL]
     if not names:
@@ -203,7 +203,7 @@ def of_keras_in_words(text):
 
 
 def of_a_name(text):
-    """A question that has a name, and hardly another word: `where is tf.log?`"""
+    """A question with one name and few other words: `where is tf.log?`"""
     if not messages.is_message(text) or messages.is_error(text):
         return None
     symbols, calls = _mentioned(text)
@@ -216,11 +216,11 @@ def of_a_name(text):
 
 
 def words(text):
-    """A question, or a message of which only names and words are known."""
+    """A question, or a message, by its names and words."""
     if not messages.is_message(text):
         return None
     error, (symbols, calls) = messages.is_error(text), _mentioned(text)
-    # An error is known by the names in it: its words are of many errors.
+    # For an error only its names count: its words are in many errors.
     found = [] if error else questions.passages(text)
     if not (found or symbols):
         return None
@@ -230,7 +230,7 @@ def words(text):
     names = [named(symbol, calls.get(symbol)) for symbol in symbols]
     first = [name for name in names if _leads(name, found[0], text)]
     if not first and all(map(messages.is_module, symbols)):
-        names = []  # the guide says more than where a module went
+        names = []  # for a module, the guide says more than its new name
     names = tuple([*first, *(name for name in names if name not in first)][:SEVERAL])
     page = _page_of(found, text) if names else ""
     found, ahead = tuple(found), min(len(first), SEVERAL)
@@ -255,15 +255,15 @@ RESOLVERS = (
     of_a_name,
     words,
 )
-"""The order is the specification: the first one that finds something answers."""
+"""The order matters: the first resolver that finds something answers."""
 
 
 def _leads(name, passage, text):
-    """Whether what became of a name says more than the best passage.
+    """Whether the entry of a name says more than the best passage.
 
-    So it does where the question writes the name in full, or a long name without its
-    module, and the passage is no row that says what to write for it. Of numbers that
-    differ, it is the names which are there and compute otherwise.
+    It does if the question has the full name, or a long name without its module, and
+    the passage is not a row with the replacement of this name. For symptoms about
+    other numbers, only `changed` names count.
     """
     dotted, last = name.symbol.removeprefix("tf."), name.symbol.rpartition(".")[2]
     module = (
@@ -282,7 +282,7 @@ def _leads(name, passage, text):
 
 
 def _lacking(word):
-    """The `Name` of a dotted name of Keras that Keras 3 does not have; or None."""
+    """The `Name` of a dotted Keras name that Keras 3 does not have; or None."""
     if not word.startswith("keras.") and entries.is_listed(spelled.symbol(word)):
         return None  # a name of tf.keras of 1.15.5
     entry = keras_names.missing(*word.rpartition(".")[::2])
@@ -290,7 +290,7 @@ def _lacking(word):
 
 
 def _word(text):
-    """A name, of a call without what it passes; None where it is something else."""
+    """The name in a text, without a call's arguments; None if it is no name."""
     if spelled.ARGUMENT.fullmatch(text):
         return None
     if messages.is_message(text) and not called.is_call(text):
@@ -299,12 +299,12 @@ def _word(text):
 
 
 def _called(text):
-    """{name: its call} of a text that is a call."""
+    """{name: call} of a text that is a call."""
     return messages.mentioned_and_called(text)[1] if "(" in text else {}
 
 
 def _of_names(symbols, calls=None, passages=()):
-    """The `Answer` of names, of which the first one's pair is shown."""
+    """The `Answer` with names, and the pair of the first one."""
     names = tuple(named(s, (calls or {}).get(s)) for s in symbols)
     page = names[0].page if names else ""
     return Answer("", names=names, passages=passages, page=page)
@@ -312,12 +312,12 @@ def _of_names(symbols, calls=None, passages=()):
 
 def _of_error(text, known, symbols):
     answer = _of_names(symbols, dict.fromkeys(symbols, messages.call(text)))
-    if entry := messages.of_keras(text):  # the package keras, or tf.keras, and no other
+    if entry := messages.of_keras(text):  # the name of Keras alone counts
         symbols = [entry.symbol]
         name = Name(entry.symbol, entry)
         answer = Answer(text, names=(name,), page=name.page)
     answer = dataclasses.replace(answer, advice=tuple(known[:SEVERAL]))
-    if "\n" in text:  # no line in which somebody tells an error
+    if "\n" in text:  # a traceback has no other words of a person
         return answer
     question, missing_name = messages.without_what_is_missing(text)
     told = " ".join(map(messages.words, known))
@@ -330,7 +330,7 @@ def _of_error(text, known, symbols):
 
 
 def _besides(question, told, shown):
-    """What the guide has of the other words of a line in which an error is told."""
+    """The passages on the other words of a line that contains an error."""
     errors = [f"guide/{page}.md" for page in errors_page.PAGES]
     found = [
         passage
@@ -341,7 +341,7 @@ def _besides(question, told, shown):
 
 
 def _beside(question, told, shown, symbols):
-    """The other names of a line in which an error is told, each a `Name`."""
+    """The other names in a line that contains an error: list of `Name`."""
     told = told.replace("tf.compat.v1.", "tf.")
     found, shown = [], set(shown)
     for symbol in messages.mentioned(question):
@@ -356,7 +356,7 @@ def _beside(question, told, shown, symbols):
 
 
 def _mentioned(text):
-    """(names in a text, {name: its call}); of an error none that stays as it is."""
+    """(names in a text, {name: call}); for an error, only names that changed."""
     symbols, calls = messages.mentioned_and_called(text)
     if messages.is_error(text):
         symbols = [s for s in symbols if named(s, calls.get(s)).entry.verdict != "same"]
@@ -364,13 +364,13 @@ def _mentioned(text):
 
 
 def _page_of(found, text):
-    """The pair, of those in the passages, that the words fit best."""
+    """The pair in the passages that fits the words best."""
     places = [place for passage in found for place in passage.places[:2]]
     fits = questions.fits(text)
     return max(places, key=lambda place: fits[place]) if places else ""
 
 
 def _having(word, text):
-    """The passages on a text that have a word of it, or parts of one with hyphens."""
+    """The passages on a text that contain a word; any passage if it has hyphens."""
     whole = re.compile(rf"\b{re.escape(word)}\b")
     return [p for p in questions.passages(text) if "-" in word or whole.search(p.text)]

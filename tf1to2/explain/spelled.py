@@ -1,4 +1,4 @@
-"""Which name of TensorFlow 1 is meant by what stands in a program or a question."""
+"""Finds the full name of TensorFlow 1 for a spelling in a program or a question."""
 
 import re
 
@@ -21,21 +21,24 @@ ALIASES = {
     **{name: f"{NETS}.{name}" for name in ("alexnet", "inception", "overfeat", "vgg")},
     "resnet_utils": f"{NETS}.resnet_utils",
 }
-"""What programs import modules as; those of contrib keep their names, or put `contrib_`
-before them: `import tensorflow.contrib.slim as slim`."""
+"""{alias in programs: module}.
+
+A module of contrib keeps its name, or gets the prefix `contrib_`: `import
+tensorflow.contrib.slim as slim`.
+"""
 
 ARGUMENT = re.compile(r"(\w+)=(?!=)\S*")
-"""An argument as a call has it: `keep_dims=True`."""
+"""An argument as calls write it: `keep_dims=True`."""
 
 BACKEND = re.compile(r"^tf\.(contrib\.)?keras\.(api\.keras\.)?backend\.")
-"""Functions that have the name of a method that is much more common: `eval`."""
+"""Functions with the name of a method that is much more common: `eval`."""
 
 EARLY = {"tf.nn.seq2seq": "tf.contrib.legacy_seq2seq"}
-"""Modules of TensorFlow before 1.0, and where 1.x had what was in them."""
+"""{module of TensorFlow before 1.0: module in 1.x}."""
 
 
 def symbol(text):
-    """The name of TensorFlow 1 that a person means, whether there is one or not.
+    """The full name that a person means; it may not exist in TensorFlow 1.
 
     Args:
         text: `tf.log`, `tensorflow.compat.v1.log`, `.eval`, `log`, `slim.conv2d`.
@@ -45,7 +48,7 @@ def symbol(text):
     text = text.removesuffix("()")
     beside = text.replace("tensorflow_hub.", "hub.", 1)
     if not beside.startswith("tf.") and entries.is_listed(beside):
-        return beside  # of another package
+        return beside  # a name of another package
     if text.startswith("tf."):
         text = "tensorflow" + text[2:]
     origin = records.public(text)
@@ -63,7 +66,7 @@ def symbol(text):
 
 
 def by_itself(word):
-    """The methods that a word stands for, if it stands for no function or class."""
+    """The methods with this name, if no function or class has it."""
     if not word.isidentifier():
         return []
     found = suggest.named(word)
@@ -73,7 +76,7 @@ def by_itself(word):
 
 
 def likely(text):
-    """What a name without its module means: its object, or methods of that name.
+    """The names for one without its module: an object, or methods with that name.
 
     Args:
         text: `replica_device_setter`, `sess.partial_run`.

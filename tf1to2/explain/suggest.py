@@ -1,4 +1,4 @@
-"""Which names a person may have meant: by word, member, argument or misspelling."""
+"""Suggests names for a word, a member, an argument or a misspelling."""
 
 import difflib
 import functools
@@ -8,7 +8,7 @@ from tf1to2.catalog import deep, entries, facts, signatures, verdicts
 
 
 def exists(symbol):
-    """Whether TensorFlow 1 had that very name, module or member, public or not."""
+    """Whether TensorFlow 1 had exactly this name, module or member, public or not."""
     if symbol in _rows() or symbol in _modules():
         return True
     entry = entries.lookup(symbol)
@@ -22,10 +22,10 @@ def exists(symbol):
 
 
 def left_early(symbol):
-    """Whether it lies in a package of contrib that 1.15's names lack, with a verdict.
+    """Whether a name is in a package of contrib that has a verdict, but is not in 1.15.
 
-    1.15 had no such package any more, or it had to be imported by itself, as slim's
-    `nets`.
+    Either 1.15 did not have the package any more, or a program had to import it
+    separately, such as slim's `nets`.
     """
     if not symbol.startswith("tf.contrib."):
         return False
@@ -50,10 +50,10 @@ def _is_deep(symbol):
 
 
 def near(text, count=5):
-    """The names that a person may have meant, the likeliest first.
+    """The names that a person may have meant, the most probable first.
 
     Args:
-        text: what there is not: `sess.run`, `batch_norm`, `tf.contrib.slim.conv2dd`.
+        text: an unknown name: `sess.run`, `batch_norm`, `tf.contrib.slim.conv2dd`.
         count: how many at most.
     """
     *around, word = text.removeprefix("tf.").strip(".").split(".")
@@ -71,7 +71,7 @@ def near(text, count=5):
         found = with_argument(word)
     found = found or _alike(owner, exact, word)
     chosen, seen = [], {}
-    for name in dict.fromkeys(found):  # one object may be of two libraries
+    for name in dict.fromkeys(found):  # one object may be in two libraries
         first = facts.aliases(name)[0]
         seen[first] = seen.get(first, 0) + 1
         if seen[first] <= 2:
@@ -80,15 +80,15 @@ def near(text, count=5):
 
 
 def named(word):
-    """Names and modules whose last component is a word, the shortest first."""
+    """Names and modules with this word as their last part, the shortest first."""
     return sorted(_last().get(word.lower(), ()), key=plain_first)
 
 
 def members(text):
-    """Members of that name, one for each class that defines it.
+    """The members with a name, one for each class that defines it.
 
     Args:
-        text: `.run`, or with the class as in `Session.run`.
+        text: `.run`, or with the class: `Session.run`.
     """
     _, dot, name = text.rpartition(".")
     suffix, found = text if text.startswith(".") else f".{text}", []
@@ -103,7 +103,7 @@ def members(text):
 
 @functools.cache
 def _defined(name):
-    """{member where it is defined: all members of that name that are the same one}."""
+    """{member in the class that defines it: the same member in all classes}."""
     found = {}
     for fact in map(facts.fact, facts.names()):
         member = fact.kind == "class" and facts.member(fact.symbol, name)
@@ -113,11 +113,11 @@ def _defined(name):
 
 
 def taking(argument, function=""):
-    """Names that took an argument that they take no more.
+    """The names that took an argument in 1.15.5, and do not take it now.
 
     Args:
         argument: its name.
-        function: the last component of the name, or "" where an error does not say it.
+        function: the last part of the name, or "" if the error does not say it.
     """
     found = {}
     for symbol in facts.names():
@@ -131,11 +131,11 @@ def taking(argument, function=""):
 
 
 def refusing(argument, function):
-    """Names of which arguments.tsv says that they take an argument no more.
+    """The names that do not take an argument any more, by arguments.tsv.
 
     Args:
         argument: its name.
-        function: the last component of the name, "" for none.
+        function: the last part of the name, or "".
     """
     last = function.rpartition(".")[2]
     found = [
@@ -148,7 +148,7 @@ def refusing(argument, function):
 
 @functools.cache
 def with_rows():
-    """{argument: the names that have a row for it, whatever is passed}."""
+    """{argument: the names with a row for any value of it}."""
     found = {}
     for symbol, rows in verdicts.of_arguments().items():
         for argument, passed in rows:
@@ -158,7 +158,7 @@ def with_rows():
 
 
 def with_argument(word):
-    """Functions and members that take an argument of that name: feed_dict."""
+    """The functions and members that take an argument, such as feed_dict."""
     taken = re.compile(rf"[(,*\s]{re.escape(word)}\b")
     facts_of = map(facts.fact, facts.names())
     found = {f.object: f.symbol for f in facts_of if taken.search(f.signature)}
@@ -171,7 +171,7 @@ def with_argument(word):
 
 
 def of_class(variable, name):
-    """Those members whose class a variable may be of by its name: sess, saver."""
+    """The members of classes that fit the name of a variable, such as sess, saver."""
     word, found = variable.strip("_").lower(), []
     for spelled in _defined(name).values():
         fits = [
@@ -185,7 +185,7 @@ def of_class(variable, name):
 
 
 def _alike(owner, exact, word):
-    """Names of that spelling and such as begin so; else those that look like it."""
+    """Names with this spelling or beginning; else names that look similar."""
     letters = word.lower()
     longer = [w for w in _last() if len(letters) > 3 and w.startswith(letters)]
     longer = sorted((s for w in longer for s in named(w)), key=plain_first)
@@ -199,14 +199,14 @@ def _alike(owner, exact, word):
 
 
 def plain_first(symbol):
-    """Sorts contrib, compat and what is deep behind the rest."""
+    """Sort key: contrib, compat and long names come last."""
     parts = symbol.split(".")
     return parts[1] in ("contrib", "compat"), len(parts), len(symbol), symbol
 
 
 @functools.cache
 def _last():
-    """{last component in small letters: names}."""
+    """{last part in lower case: names}."""
     found = {}
     for symbol in {*_rows(), *_modules()}:
         if symbol[0] != ".":
@@ -216,13 +216,13 @@ def _last():
 
 @functools.cache
 def _rows():
-    """Every name and module that has a line of its own."""
+    """All names and modules that have a row."""
     return {*facts.names(), *entries.symbols()}
 
 
 @functools.cache
 def _modules():
-    """Every module of the names: "tf.train" for "tf.train.Saver"."""
+    """All modules around names: "tf.train" for "tf.train.Saver"."""
     return {
         ".".join(parts[:end])
         for parts in (symbol.split(".") for symbol in facts.names())

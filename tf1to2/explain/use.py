@@ -1,11 +1,11 @@
-"""Three lines that use what `tf1to2 take` writes: import, make, call."""
+"""Writes the lines that use a name which `tf1to2 take` copies: import, make, call."""
 
 import ast
 
 from tf1to2.pages import library
 
 MODULE = "legacy_numerics"
-"""The file that the lines import from."""
+"""The module that the lines import from."""
 METHODS = (
     "__call__",
     "minimize",
@@ -15,12 +15,12 @@ METHODS = (
     "lookup",
     "over",
 )
-"""The method that is shown of a class: the first that it has."""
-FEW = 3  # optional arguments that are shown
+"""Methods to show: for each class, the first of these that it has."""
+FEW = 3  # the most optional arguments to show
 
 
 def lines(names):
-    """How names of `numerics` are used once they are taken.
+    """The lines that take names of `numerics`, import them, and call them.
 
     Args:
         names: such as ["rnn.LSTMCell", "rnn.unroll"].
@@ -57,13 +57,13 @@ def _calls(definition):
 
 
 def _variable(name):
-    """What an object of a class is called: "cell" of LSTMCell."""
+    """The name of a variable for an object of a class: "cell" for LSTMCell."""
     words = "".join(f" {c}" if c.isupper() else c for c in name).split()
     return words[-1].lower() if len(words[-1]) > 1 else name.lower()
 
 
 def _arguments(node, skipped=0):
-    """The arguments of a function: those that it needs, and a few others."""
+    """The arguments of a function: the required ones, and a few optional ones."""
     plain = [*node.args.posonlyargs, *node.args.args][skipped:]
     needed = len(plain) - len(node.args.defaults)
     texts = [one.arg for one in plain[: max(0, needed)]]

@@ -1,6 +1,6 @@
-"""Flags, logging and app.run: TensorFlow 1 had them of absl, and 2 leaves them there.
+"""Rewrites tf.flags, tf.logging and tf.app.run to the modules of absl.
 
-What flags.py says of flags is a condition here.
+Flags change only in the files that flags.py allows.
 """
 
 from tf1to2.fix import arguments, imports
@@ -8,7 +8,7 @@ from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_bound
 
 LOGS = {"debug", "info", "warn", "warning", "error", "flush"}
-# A level comes first: TensorFlow's numbers are others than absl's.
+# The first argument is a level: TensorFlow and absl have different numbers for it.
 LEVELLED = {"set_verbosity", "log", "log_every_n", "log_first_n", "log_if"}
 LEVELS = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
 KEYWORDS = {"flag_name": "name", "default_value": "default", "docstring": "help"}
@@ -25,7 +25,7 @@ OWN = ("tf_decorator", "absolute_import", "division", "print_function")
 
 
 def part(symbol):
-    """("flags", "DEFINE_string") of "tf.app.flags.DEFINE_string"; or None."""
+    """("flags", "DEFINE_string") for "tf.app.flags.DEFINE_string"; or None."""
     for module, name in MODULES.items():
         if symbol == module:
             return name, ""
@@ -37,23 +37,23 @@ def part(symbol):
 
 
 def is_of_flags(symbol):
-    """Whether a name is one of the flags'."""
+    """Whether a name belongs to the module flags."""
     return (part(symbol) or ("",))[0] == "flags"
 
 
 def is_read(site):
-    """Whether it is the value of a flag: FLAGS.steps."""
+    """Whether a site reads the value of a flag: FLAGS.steps."""
     found = part(site.symbol)
     return found is not None and found[0] == "flags" and found[1].startswith("FLAGS.")
 
 
 class Absl:
-    """The changes of one file.
+    """The changes of one file to absl's modules.
 
     Args:
         tree: `sites.Tree`.
-        sites: its `Site`s that are of these modules.
-        flags: whether flags may be taken from absl.
+        sites: its `Site`s.
+        flags: whether the file may use absl's flags.
     """
 
     def __init__(self, tree, sites, flags):
@@ -65,14 +65,14 @@ class Absl:
         self.local = imports.imported(tree, "absl")
 
     def name(self, module, site):
-        """What a module of absl is called where a site stands."""
+        """The name of a module of absl at the place of a site."""
         known = self.aliases.get(module)
         if known and known[1] < site.node.start_byte:
             return known[0]
         return self.local.get(module) or imports.free(self.tree, f"absl.{module}")
 
     def change(self, site):
-        """The `Change` of one site, or None."""
+        """The `Change` of one site to absl, or None."""
         found = part(site.symbol)
         if found is None or site.node is None:
             return None
@@ -97,7 +97,7 @@ class Absl:
         return Change(tuple(edits), (f"absl.{module}",) if needs else ())
 
     def follows(self, site):
-        """Whether a name is absl's as soon as what it is reached through is."""
+        """Whether a name belongs to absl once its import or alias is rewritten."""
         found = part(site.symbol)
         if found is None or site.prefix() == "tf":
             return False
@@ -132,7 +132,7 @@ class Absl:
         return False
 
     def _runs(self, site):
-        """Whether it is `tf.app.run()` or `tf.app.run(main)`, and there is a main."""
+        """Whether a site is `tf.app.run()` with a main, or `tf.app.run(main)`."""
         given = arguments.bound(site, "(main=None, argv=None)")
         if given is None or any(one.name == "argv" for one in given):
             return False
@@ -145,7 +145,7 @@ class Absl:
         )
 
     def _keywords(self, site, module, rest):
-        """`flag_name=` and its like are TensorFlow's own: absl names them otherwise."""
+        """The `Change` of keywords such as `flag_name=`, which absl names `name=`."""
         if (
             module != "flags"
             or site.arguments is None
@@ -163,7 +163,7 @@ class Absl:
                     edits.append(Edit(label.start_byte, label.end_byte, name))
         return Change(tuple(edits)) if edits else None
 
-    # `flags = tf.app.flags`, which an import takes the place of.
+    # `flags = tf.app.flags`, which becomes an import.
 
     def _find_alias(self, site):
         found = _assigned(site)
@@ -196,7 +196,7 @@ def _owner(text):
 
 
 def _assigned(site):
-    """(statement, name) of what brings a module: an import, `name = tf.app.flags`."""
+    """(statement, name) of an import of a module, or of `name = tf.app.flags`."""
     around = site.node.parent if site.node is not None else None
     if around is None:
         return None

@@ -1,4 +1,4 @@
-"""The arguments of a call, under other names and in other places."""
+"""Rewrites the arguments of a call for another signature."""
 
 import typing
 
@@ -10,17 +10,17 @@ SIMPLE = (
     *("identifier", "attribute", "call", "subscript", "integer", "float"),
     "parenthesized_expression",
 )
-"""Values that need no brackets, whatever stands beside them."""
+"""Types of values that need no brackets in any expression."""
 
 
 class Argument(typing.NamedTuple):
     """One argument of a call.
 
     Attributes:
-        name: its name in the signature that the call was written for.
-        node: the node of it, of keywords with their name.
+        name: its name in the old signature.
+        node: its node; for a keyword argument, with the keyword.
         value: the node of its value.
-        place: its position from 0, or None of a keyword.
+        place: its position from 0; None for a keyword argument.
     """
 
     name: str
@@ -30,11 +30,11 @@ class Argument(typing.NamedTuple):
 
 
 def bound(site, signature):
-    """The arguments of a call by the names of a signature.
+    """The arguments of a call, with their names in a signature.
 
     Returns:
-        List of `Argument`, or None where it cannot be told: of `*args`, of more
-        positions than there are, of a name that the signature has not.
+        List of `Argument`; None if the call has `*args`, too many positional arguments,
+        or a keyword that the signature does not have.
     """
     if site.arguments is None or site.arguments.type != "argument_list":
         return None
@@ -62,21 +62,21 @@ def bound(site, signature):
 def rewritten(
     site, given, now, renamed=None, added=(), wrapped=None, dropped=(), also=None
 ):
-    """The edits that make arguments those of another signature.
+    """The edits that make the arguments of a call fit another signature.
 
     Args:
         site: the `Site` of the call.
-        given: what `bound` has found.
+        given: the result of `bound`.
         now: the new signature.
         renamed: {old name: new name}.
-        added: {new name: text} of arguments to be added, unless they are there.
-        wrapped: {old name: (text before the value, text behind it)}; the value gets
+        added: {new name: text} of arguments to add if the call does not pass them.
+        wrapped: {old name: (text before the value, text after it)}; the value gets
             brackets if it needs them.
-        dropped: old names of arguments that are taken out.
-        also: another signature that must take them, that of 1.15.5, say.
+        dropped: old names of arguments to remove.
+        also: another signature that must accept them, for example that of 1.15.5.
 
     Returns:
-        List of `Edit`, or None where the new signature does not take them.
+        List of `Edit`; None if the new signature does not accept the arguments.
     """
     renamed, wrapped, added = renamed or {}, wrapped or {}, dict(added)
     new, more, keywords = signatures.parameters(now)

@@ -1,4 +1,4 @@
-"""`tf1to2 fix`: shows what is certain as a diff, or writes it."""
+"""`tf1to2 fix`: shows the certain changes as a diff, or writes them."""
 
 import difflib
 import os
@@ -14,44 +14,46 @@ from tf1to2.fix import planning, unsafe
 from tf1to2.scan import causes
 from tf1to2.scan import command as scanning
 
-FEW = 5  # files of which it is told why their flags are left
+FEW = 5  # the most files in the list of unchanged flags
 
 
 def add_arguments(parser):
-    """The options of the command."""
+    """Adds the options of the command."""
     parser.add_argument("path", nargs="+", metavar="PATH", help="file or directory")
     parser.add_argument(
-        "--write", action="store_true", help="write it; without, a diff is shown"
+        "--write",
+        action="store_true",
+        help="write the changes; without --write, fix only shows them as a diff",
     )
     parser.add_argument(
-        "--check", action="store_true", help="only name the files that would change"
+        "--check", action="store_true", help="only list the files that would change"
     )
     parser.add_argument(
         "--unsafe",
         action="store_true",
-        help="also what needs a look, each line marked # TODO(tf1to2: pair)",
+        help="also changes that you must review, marked # TODO(tf1to2: pair)",
     )
     scanning.add_rules(parser, "change")
     parser.add_argument(
         "--to",
         choices=["1.15", "2"],
         default="2",
-        help="1.15: only what TensorFlow 1.15 runs as well (%(default)s)",
+        help="1.15: only changes that TensorFlow 1.15 runs, too; default: %(default)s",
     )
     parser.set_defaults(run=run)
 
 
 def run(options):
-    """Fixes.
+    """Runs the command: shows or writes the changes of all files.
 
     Returns:
-        0 when there is nothing to write, or it is written; 1 when there is something;
-        2 when a file could not be read to its end, or not be fixed.
+        0 if there is nothing to write, or everything was written; 1 if there are
+        changes to write; 2 if a file could not be fully read, or could not be fixed.
     """
     if options.write and options.check:
-        raise CommandError("--write writes, --check does not: leave one out")
+        raise CommandError("--write and --check exclude each other: leave one out")
     if "-" in options.path:
-        raise CommandError("fix takes files and directories, no standard input")
+        raise CommandError("fix does not read standard input: give it files")
     old = options.to == "1.15"
     if old and options.unsafe:
         raise CommandError("--unsafe writes TensorFlow 2: leave out --to 1.15")
@@ -131,7 +133,7 @@ def _summary(files, changes, looks, left, doubts, options):
         pair = f": {work.pair}" if work.pair else ""
         lines.append(f"{len(work.findings):>7}  {work.cause.title}{pair}")
     if doubts:
-        lines.append("flags are left where a program may not have parsed them:")
+        lines.append("flags are unchanged where absl may not have parsed them:")
         lines += [f"  {doubt}" for doubt in doubts[:FEW]]
         more = len(doubts) - FEW
         lines += [f"  and {counted(more, 'more file')}"] if more > 0 else []
@@ -139,7 +141,7 @@ def _summary(files, changes, looks, left, doubts, options):
 
 
 def _take(names, paths):
-    """What to type for the file that new lines import from."""
+    """The message with the command that writes the file which new lines import."""
     file = f"{unsafe.TAKEN}.py"
     path = output.shown(shlex.quote(os.path.relpath(_top(paths) / file)))
     return (
@@ -149,7 +151,7 @@ def _take(names, paths):
 
 
 def _top(paths):
-    """The folder around paths that Python imports from: it lies in no package."""
+    """The nearest folder around paths that is in no package: Python imports from it."""
     folders = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths]
     around = pathlib.Path(os.path.commonpath(list(map(os.path.abspath, folders))))
     tops = (f for f in (around, *around.parents) if not (f / "__init__.py").exists())

@@ -1,8 +1,8 @@
-"""Files and notebooks as they lie there: only what an edit names is written anew.
+"""Edits files and notebooks, and keeps every other byte.
 
-The scanner reads UTF-8 with "\\n" between lines, and a notebook as one text. An edit of
-that text is carried over to the pieces that the file is made of, line by line: its
-encoding, line ends, magics, outputs and layout stay.
+The scanner reads UTF-8 with "\\n" between lines, and a notebook as one text. This
+module applies an edit of that text to the file itself, line by line. So encoding, line
+ends, magics, outputs and layout stay.
 """
 
 import bisect
@@ -22,13 +22,13 @@ class Document:
     """A file that can be edited.
 
     Args:
-        path: of a file, by whose name it is a notebook or not.
+        path: of the file; the suffix says whether it is a notebook.
 
     Attributes:
         source: bytes, as the scanner reads them.
 
     Raises:
-        Unreadable: it cannot be read, or not be written as it was.
+        Unreadable: the file cannot be read, or not be written with the same bytes.
     """
 
     def __init__(self, path):
@@ -51,10 +51,10 @@ class Document:
             self.text = self.data.decode(self.encoding)
             self.cells, self.starts = [[_Line(self.text)]], [1]
         if self.text.encode(self.encoding) != self.data:
-            raise Unreadable(f"{self.encoding} does not write it as it was")
+            raise Unreadable(f"{self.encoding} does not encode it to the same bytes")
 
     def edited(self, changes):
-        """The text with edits made, and the cells that they are in.
+        """Applies edits: the new text, and the cells that changed.
 
         Args:
             changes: list of `edits.Edit` of `source`.
@@ -70,7 +70,7 @@ class Document:
         for edit in edits.ordered(changes):
             places = [self._place(begins, lines, b) for b in (edit.start, edit.end)]
             if places[0][0] != places[1][0]:
-                raise Unreadable("an edit reaches from one cell into another")
+                raise Unreadable("one edit would change two cells")
             cell = places[0][0]
             of_cells.setdefault(cell, []).append(
                 (places[0][1:], places[1][1:], edit.text)
@@ -98,7 +98,7 @@ class Document:
         return not isinstance(self.cells[0][0], _Line) if self.cells else True
 
     def _place(self, begins, lines, byte):
-        """(cell, line in it from 0, character in that) of a byte of the source."""
+        """(cell, line in the cell from 0, column) of a byte of the source."""
         line = bisect.bisect_right(begins, byte) - 1
         column = len(lines[line][: byte - begins[line]].decode("utf-8", "replace"))
         cell = bisect.bisect_right(self.starts, line + 1) - 1
@@ -106,7 +106,7 @@ class Document:
 
 
 class _Line:
-    """The whole of a Python file, as the one piece that it is made of."""
+    """The text of a Python file, as a single piece."""
 
     def __init__(self, text):
         self.text, self.start, self.end = text, 0, len(text)
@@ -116,7 +116,7 @@ class _Line:
 
 
 class _Token(str):
-    """A string in a notebook, that knows where it stands."""
+    """A string in a notebook, with its start and end in the file."""
 
     __slots__ = ("start", "end")
 
@@ -125,7 +125,7 @@ class _Token(str):
         return str(self)
 
     def written(self, text, notebook):
-        """One string per line, in the notebook's own way."""
+        """The JSON of a text: one string per line, in the notebook's layout."""
         plain = notebook[self.start : self.end].isascii()
         before = notebook[: self.start]
         indent = before[len(before.rstrip(" \t\r\n")) :]
@@ -143,11 +143,11 @@ def _lines(text):
 
 
 def _replaced(pieces, found):
-    """(the text of all pieces with edits made, the text of each).
+    """Applies edits to pieces: (the whole new text, the new text of each piece).
 
     Args:
-        pieces: what a cell is made of.
-        found: [((line, column), (line, column), text)] in the order of the text.
+        pieces: the strings of a cell.
+        found: the edits, [((line, column), (line, column), text)], in order.
     """
     whole = "".join(piece.text for piece in pieces)
     begins = [0, *(match.end() for match in END.finditer(whole))]
@@ -181,7 +181,7 @@ def _replaced(pieces, found):
 
 
 def _cells(text):
-    """[[_Token]] of a notebook: of each code cell the strings that it is made of."""
+    """[[_Token]] of a notebook: the strings of each code cell."""
     decoder = json.JSONDecoder()
     scan = json.decoder.scanstring
 

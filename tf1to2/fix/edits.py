@@ -1,10 +1,10 @@
-"""Byte ranges of a source, replaced."""
+"""Replaces byte ranges of a source."""
 
 import typing
 
 
 class Edit(typing.NamedTuple):
-    """One range and what takes its place: an insertion where it is empty.
+    """One range of bytes and its new text; an empty range is an insertion.
 
     Attributes:
         start, end: in bytes.
@@ -17,14 +17,14 @@ class Edit(typing.NamedTuple):
 
 
 class Change(typing.NamedTuple):
-    """Edits that belong together: all of them are made, or none.
+    """Edits that belong together: all of them are applied, or none.
 
     Attributes:
         edits: tuple of `Edit`.
-        imports: what it imports from modules, such as "absl.flags".
-        looks: ((byte, pair), …) of what needs a look: where the line is, and the pair
-            that its mark names.
-        rest: whether the finding says more, which is still to be done.
+        imports: names that it needs to import, such as "absl.flags".
+        looks: ((byte, pair), …) of the lines to review: a place in the line, and the
+            pair that its mark names.
+        rest: whether the finding needs more changes than these.
     """
 
     edits: tuple
@@ -34,12 +34,12 @@ class Change(typing.NamedTuple):
 
 
 def without(source, node, siblings):
-    """The `Edit` that takes one of a list out, with the comma before or behind it.
+    """The `Edit` that removes an item of a list, with the comma before or after it.
 
     Args:
         source: bytes.
-        node: the node.
-        siblings: nodes, it among them, with the brackets and the commas.
+        node: the node of the item.
+        siblings: all nodes of the list, with the brackets and the commas.
     """
     at = next(n for n, one in enumerate(siblings) if one == node)
     before = siblings[at - 1]
@@ -52,17 +52,17 @@ def without(source, node, siblings):
 
 
 def white(source, end, letters):
-    """Where letters end that stand at a place of a source."""
+    """The end of a run of these letters that starts at `end` in a source."""
     while (letter := source[end : end + 1]) and letter in letters:
         end += 1
     return end
 
 
 def compatible(changes):
-    """Those changes that do not touch what an earlier one has replaced.
+    """The changes that do not overlap with an earlier change.
 
-    Calls lie within calls, so their edits may lie between one another; no two may share
-    a byte, and what is removed may hold no other edit.
+    Calls are inside calls, so the edits of two changes may alternate. But no two edits
+    may share a byte, and removed text may not contain another edit.
     """
     kept, taken = [], []
     for change in changes:
@@ -76,7 +76,7 @@ def _meet(one, other):
     if one == other:
         return True
     if one.start == one.end and other.start == other.end:
-        return False  # two insertions stand side by side
+        return False  # two insertions at one place are fine
     if one.start == one.end or other.start == other.end:
         point, wide = (one, other) if one.start == one.end else (other, one)
         return wide.start < point.start < wide.end
@@ -84,20 +84,20 @@ def _meet(one, other):
 
 
 def ordered(edits):
-    """Edits in the order of the text; at one place, as they were given.
+    """Edits in the order of the text; at one place, in the given order.
 
-    An outer call comes before its arguments: what is inserted before an argument stands
-    before what its own call begins with.
+    An outer call comes before its arguments: the text that it inserts before an
+    argument comes before the text that the argument's own change inserts.
     """
     return sorted(edits, key=lambda edit: (edit.start, edit.end > edit.start))
 
 
 def apply(source, edits):
-    """A source with all edits made.
+    """Applies edits to a source.
 
     Args:
         source: bytes.
-        edits: `Edit`s that do not meet.
+        edits: `Edit`s that do not overlap.
     """
     parts, place = [], 0
     for edit in ordered(edits):

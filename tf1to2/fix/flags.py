@@ -1,8 +1,8 @@
-"""Which files of a project may take their flags from absl.
+"""Decides which files of a project may use absl's flags.
 
-tf.flags read the command line when a flag was first asked for, absl only in `app.run`.
-So a file may change if every program that reaches it calls `app.run`, and if it reads
-no flag while it is imported.
+tf.flags parsed the command line when a program first read a flag; absl parses it only
+in `app.run`. So a file may change if every program that imports it calls `app.run`, and
+if it reads no flag at import.
 """
 
 import pathlib
@@ -19,12 +19,12 @@ PROGRAM = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]")
 IMPORT = re.compile(
     rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[ \t]*\([^)]*\)|[^\n]*)"
 )
-# Before 1.5 a flag could be asked for otherwise.
+# Other ways to read a flag before 1.5.
 OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
 
 
 class Flags:
-    """The files of a project, and which of them absl has parsed the flags for.
+    """The files of a project, and those that may run before absl parses the flags.
 
     Args:
         sources: {path: bytes} of all files.
@@ -35,22 +35,22 @@ class Flags:
         self.lazy = _reached(sources) if self.parsed else {}
 
     def doubt(self, path, tree, nodes):
-        """Why it is not certain that the flags are parsed before a file reads one.
+        """The reason why a file may read a flag before absl parses the flags.
 
         Args:
             path: of the file.
             tree: its `sites.Tree`.
-            nodes: where it reads flags, or None where that cannot be told.
+            nodes: where it reads flags; None for a read whose node is unknown.
 
         Returns:
-            The reason, and what to write; "" where it is certain.
+            The reason, and what to write; "" if flags are parsed before every read.
         """
         if not self.parsed:
             return "no program here calls app.run, which parses absl's flags"
         if path in self.lazy:
             by = self.lazy[path]
             if by == path:
-                return "it may be started by itself, and does not call app.run"
+                return "it may be run as a program, and does not call app.run"
             return f"{by} imports it, and does not call app.run"
         if older := OLDER.search(tree.source):
             line = tree.source.count(b"\n", 0, older.start()) + 1
@@ -60,17 +60,17 @@ class Flags:
         mentioned = [n for n in tree.words.get("FLAGS", ()) if not is_bound(n)]
         for node in [*nodes, *mentioned]:
             if node is None:
-                return "it reads flags in a place that was not found"
+                return "it reads flags in a place that fix did not find"
             if not is_deferred(node):
                 line = node.start_point[0] + 1
-                return f"line {line} reads a flag while the file is imported"
+                return f"line {line} reads a flag at import: read it in a function"
         return ""
 
 
 def _reached(sources):
-    """{file: the program}: what a program reaches that does not call `app.run`.
+    """{file: program} of the files imported by a program that does not call `app.run`.
 
-    Modules are told by their last name alone, so these are rather too many.
+    Modules are compared by their last name only, so the result may have too many files.
     """
     imported = {
         path: set(re.findall(rb"\w+", b" ".join(IMPORT.findall(source))))

@@ -1,4 +1,4 @@
-"""A name that a file imports: its uses, and an import of other names in its place."""
+"""A name that a file imports: finds its uses, and replaces it by other names."""
 
 import typing
 
@@ -15,7 +15,7 @@ class Import(typing.NamedTuple):
         statement: its node.
         entry: the node of the name, and of its alias.
         name: the node of the name.
-        alias: what the file calls it, if another word; or None.
+        alias: its alias in the file, or None.
     """
 
     tree: object
@@ -26,26 +26,26 @@ class Import(typing.NamedTuple):
 
     @classmethod
     def of(cls, tree, node):
-        """The import that a node lies in; None where a change may break the file."""
+        """The import that contains a node; None if a change may break the file."""
         entry = node
         while entry.parent and entry.parent.type != "import_from_statement":
             entry = entry.parent
         statement = entry.parent
         if statement is None or statement.parent.type != "module":
             return None
-        if b"tf1to2:" in tree.source:  # a call that is ignored would lose its import
+        if b"tf1to2:" in tree.source:  # an ignored call would lose its import
             return None
         name = entry.child_by_field_name("name") or entry
         return cls(tree, statement, entry, name, tree.imported(entry)[1])
 
     def uses(self):
-        """The nodes of the word in the rest of the file, in its order."""
+        """The nodes of the imported word in the rest of the file, in order."""
         word = self.alias or self.tree.text(self.name)
         found = self.tree.outside(word, self.statement)
         return sorted(found, key=lambda node: node.start_byte)
 
     def changed(self, targets):
-        """The edits that import other names in its place; None: not certain.
+        """The edits that import other names instead; None if that is not certain.
 
         Args:
             targets: their full names, "tf.keras.layers.add", at least one.
@@ -70,7 +70,7 @@ class Import(typing.NamedTuple):
         return self._without()
 
     def _without(self):
-        """The edit that takes the name out, with its comma, or the whole statement."""
+        """The edit that removes the name, or the whole statement if it has no other."""
         source, statement = self.tree.source, self.statement
         if len(statement.children_by_field_name("name")) == 1:
             end = white(source, statement.end_byte, b"\n")
@@ -79,5 +79,5 @@ class Import(typing.NamedTuple):
         return [without(source, self.entry, siblings)]
 
     def is_whole(self, edits):
-        """Whether the edits take the statement out."""
+        """Whether the edits remove the whole statement."""
         return edits[0].start == self.statement.start_byte

@@ -1,11 +1,11 @@
-"""The imports that a change needs, at the top of a file."""
+"""Finds and adds imports at the top of a file."""
 
 from tf1to2.fix.edits import Edit
 from tf1to2.fix.sites import IMPORTS
 
 
 def imported(tree, package):
-    """{module: its name} of what a file imports from a package, at its top.
+    """{module: name in the file} of the imports from a package at the top of a file.
 
     Args:
         tree: `sites.Tree`.
@@ -23,7 +23,7 @@ def imported(tree, package):
 
 
 def tensorflow(tree):
-    """What TensorFlow is called by `import tensorflow as tf` at the top; or None."""
+    """The name that `import tensorflow as tf` binds at the top of a file; or None."""
     for node in tree.statements():
         for name in node.children_by_field_name("name"):
             dotted, alias = tree.imported(name)
@@ -33,13 +33,13 @@ def tensorflow(tree):
 
 
 def free(tree, module):
-    """What a module is called once it is imported: "absl.flags" is flags, if it may."""
+    """A free name for a module in a file: "flags" for "absl.flags", if unused."""
     package, _, name = module.rpartition(".")
     return name if name not in tree.words else f"{package.rpartition('.')[2]}_{name}"
 
 
 def called(tree, module):
-    """What a module is called in a file that may import it already."""
+    """The name of a module in a file: that of its import, or a free one."""
     package, _, name = module.rpartition(".")
     return imported(tree, package).get(name) or free(tree, module)
 
@@ -68,7 +68,7 @@ def added(tree, modules):
 
 
 def _place(tree):
-    """Where the first import of TensorFlow begins, or the first import at all."""
+    """The byte of the first import of TensorFlow, or else of the first import."""
     plain = [n for n in tree.statements() if n.type in IMPORTS]
     ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
     for node in ours or plain:

@@ -1,4 +1,4 @@
-"""tf.keras: arguments by Keras 3's names, methods and losses that have another name."""
+"""Rewrites calls of tf.keras: keywords, methods and losses with new names."""
 
 from tf1to2.catalog import entries, facts, signatures
 from tf1to2.fix import (
@@ -44,7 +44,7 @@ def change(site, old):
 
 
 def _keywords(site, old):
-    """`lr=` becomes `learning_rate=`; the words of Keras 1 become those of Keras 3."""
+    """`lr=` becomes `learning_rate=`; keywords of Keras 1 become those of Keras 3."""
     symbol, call = site.entry.symbol, site.use.call
     fact = facts.fact(symbol) or facts.member(*symbol.rpartition(".")[::2])
     if fact is None:
@@ -89,7 +89,7 @@ def _loss(site):
 
 
 def _change(site, found, **now):
-    """The `Change`, which leaves the finding where the call is not mended by it."""
+    """The `Change` with these edits; it keeps the finding if the call needs more."""
     if not found:
         return None
     call = site.use.call._replace(**now)

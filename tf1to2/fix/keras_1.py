@@ -1,4 +1,4 @@
-"""Keras 1: names that are gone, such as `merge` and `l1l2`, and the imports of them."""
+"""Rewrites names of Keras 1 that are gone, such as `merge` and `l1l2`."""
 
 from tf1to2.catalog import facts, standalone
 from tf1to2.fix import arguments, keras_paths, keras_values, keras_words
@@ -9,13 +9,13 @@ from tf1to2.fix.sites import called, is_bound
 
 LONG = ("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D")
 LONGER = "olution"
-"""What the names of LONG have more than those of today, which mean the same."""
+"""The letters to remove from the names of LONG to get today's names."""
 
 
 def change(site):
     """The `Change` of a name of Keras 1 that is gone; None if it is not certain.
 
-    An import is rewritten together with every call by it: their edits are one change.
+    The edits of an import and of all calls of the imported name are one change.
 
     Args:
         site: `sites.Site`.
@@ -27,7 +27,7 @@ def change(site):
         return _imported(site, symbol)
     starred = site.use.origin.startswith("*")
     if site.call is None or not (starred or site.node.type == "attribute"):
-        return None  # it is done with its import
+        return None  # the import's change covers it
     found = _called(site.tree, site.call, symbol)
     if found is None:
         return None
@@ -42,16 +42,16 @@ def change(site):
 
 
 def _symbol(site):
-    """The name of Keras 1, wherever its path led to it; None of any other name."""
+    """The name of Keras 1 that a site uses, also by an old path; or None."""
     _, place = standalone.place(site.symbol.removeprefix("tf."))
     return next(filter(is_gone, (place, site.symbol)), None)
 
 
 def _called(tree, node, symbol):
-    """What becomes of a call of a name; None if it is not certain.
+    """The replacement of a call; None if it is not certain.
 
     Returns:
-        (the new name, edits of the arguments, whether arguments are left to change).
+        (the new name, edits of the arguments, whether more arguments must change).
     """
     given = node.child_by_field_name("arguments")
     if given is None or given.type != "argument_list":
@@ -72,7 +72,7 @@ def _called(tree, node, symbol):
 
 
 def _merged(call):
-    """As `_called`, of the function `merge`: each mode is a function of its own."""
+    """As `_called`, for `merge`: each mode is a separate function today."""
     passed = arguments.bound(call, MERGE)
     if passed is None:
         return None
@@ -90,7 +90,7 @@ def _merged(call):
 
 
 def _imported(site, symbol):
-    """The `Change` of an import and of every call by it."""
+    """The `Change` of an import and of all calls of the imported name."""
     found = Import.of(site.tree, site.node)
     if found is None:
         return None
@@ -117,10 +117,10 @@ def _imported(site, symbol):
 
 
 def spelling(site):
-    """The edits that call `Convolution2D` by its name of today, `Conv2D`.
+    """The edits that rename `Convolution2D` to `Conv2D`.
 
-    Of an imported name they are those of all its uses, and one call has them: the
-    first one that has words of Keras 1.
+    For an imported name, the first call with keywords of Keras 1 gets the edits of all
+    uses.
 
     Args:
         site: `sites.Site` of a call.
@@ -145,7 +145,7 @@ def spelling(site):
 
 
 def _first(found, symbol):
-    """The first use of an import that is a call with words of Keras 1, or None."""
+    """The first use of an import that is a call with keywords of Keras 1, or None."""
     for node in found.uses():
         if (call := called(node)) is None:
             continue
@@ -157,6 +157,6 @@ def _first(found, symbol):
 
 
 def _shortened(node):
-    """The edit of a name; it leaves the ends, so that the finding stays as it is."""
+    """The edit that removes LONGER inside a name, so that the ends of the name stay."""
     start = node.start_byte + node.text.index(LONGER.encode())
     return Edit(start, start + len(LONGER), "")

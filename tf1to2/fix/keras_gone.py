@@ -1,4 +1,4 @@
-"""Names of Keras 1 that are gone, and what takes their place: a table."""
+"""The table of names of Keras 1 that are gone, with their replacements."""
 
 import typing
 
@@ -19,13 +19,13 @@ MERGED = "(inputs, *, axis=-1, axes=-1, name=None)"
 
 
 class Gone(typing.NamedTuple):
-    """A name of Keras 1.
+    """The replacement of a name of Keras 1.
 
     Attributes:
-        now: the name that takes its place.
-        before: its signature in Keras 1; "" of a layer, which has today's words.
-        renamed, added: as of `arguments.rewritten`.
-        words: {keyword: today's} of a layer, besides those of arguments.tsv.
+        now: the new name.
+        before: its signature in Keras 1; "" for a layer, which has today's keywords.
+        renamed, added: as in `arguments.rewritten`.
+        words: for a layer, {old keyword: new keyword}, in addition to arguments.tsv.
     """
 
     now: str
@@ -58,5 +58,5 @@ GONE = {
 
 
 def is_gone(symbol):
-    """Whether the table has a name: "tf.keras.regularizers.l1l2"."""
+    """Whether the table has a name, such as "tf.keras.regularizers.l1l2"."""
     return symbol in GONE or symbol == LAYERS + "merge"

@@ -1,7 +1,7 @@
-"""The package keras → tf.keras in an import, for names that the package does not have.
+"""Rewrites imports of keras to tf.keras, for names that the package keras lacks.
 
 `from keras import backend as K` becomes `from tensorflow.keras import backend as K`.
-Both give the same objects, so that a file may go on importing the rest from keras.
+Both give the same objects, so a file may still import other names from keras.
 """
 
 from tf1to2.catalog import entries, keras_names, keras_uses, standalone
@@ -17,7 +17,7 @@ class Imports:
 
     Args:
         tree: `sites.Tree`.
-        sites: list of `Site`, those that may be changed.
+        sites: list of the `Site`s that may change.
     """
 
     def __init__(self, tree, sites):
@@ -27,14 +27,14 @@ class Imports:
                 self.first.setdefault(statement.start_byte, site)
 
     def change(self, site):
-        """The `Change` of the import that the first site of several needs; or None."""
+        """The `Change` of the import of a site, for the first site that needs it."""
         edit = self._edit_for(site)
         if edit is None or self.first.get(self._statement(site).start_byte) is not site:
             return None
         return Change((edit,), rest=_says_more(site))
 
     def follows(self, site):
-        """Whether a use is right as soon as the import is that of another site."""
+        """Whether the change of an import is all that a use needs."""
         return self._edit_for(site) is not None and not _says_more(site)
 
     def _edit_for(self, site):
@@ -46,7 +46,7 @@ class Imports:
         return self.edits[statement.start_byte]
 
     def _statement(self, site):
-        """The import that brings what a site uses, or None."""
+        """The import of the name that a site uses, or None."""
         if site.node is None or not keras_uses.is_of_the_package(site.entry.symbol):
             return None
         if site.use.imported:
@@ -56,7 +56,7 @@ class Imports:
         return self._binding(site.text.partition(".")[0].strip())
 
     def _wildcard(self, site):
-        """The `from keras.… import *` that brings a name, if it is the only one."""
+        """The `from keras.… import *` of a site's module, if there is only one."""
         module = site.origin.rpartition(".")[0]
         found = [
             node
@@ -67,12 +67,12 @@ class Imports:
         return found[0] if len(found) == 1 else None
 
     def _binding(self, word):
-        """The import that binds a word, if nothing else in the file binds it."""
+        """The import that binds a word; None if the file binds it elsewhere, too."""
         bound = [node for node in self.tree.words.get(word, ()) if is_bound(node)]
         return enclosing(bound[0], IMPORTS) if len(bound) == 1 else None
 
     def _edit(self, statement):
-        """The `Edit` of an import; None if something would be another thing by it."""
+        """The `Edit` of an import; None if it would change another name's meaning."""
         if enclosing(statement, CONDITIONS) is not None:
             return None
         nodes = statement.children_by_field_name("name")
@@ -91,7 +91,7 @@ class Imports:
         return Edit(start, start, "tensorflow.")
 
     def _edit_plain(self, statement, names):
-        """As `_edit`, of `import keras`, `import keras.backend as K`."""
+        """As `_edit`, for `import keras` and `import keras.backend as K`."""
         (name, alias), *more = names
         bound = alias or name
         if more or not keras_uses.is_of_the_package(name) or "." in bound:
@@ -104,11 +104,11 @@ class Imports:
         return Edit(statement.start_byte, statement.end_byte, text)
 
     def _is_safe(self, name, bound):
-        """Whether all that a file uses of a name is the same by tf.keras, or not there.
+        """Whether all uses of an imported name mean the same in tf.keras.
 
         Args:
-            name: what is imported, "keras.backend".
-            bound: what it is called in the file.
+            name: the imported name, "keras.backend".
+            bound: its name in the file.
         """
         if not _is_safe(name):
             return False
@@ -128,7 +128,7 @@ class Imports:
 
 
 def _says_more(site):
-    """Whether there is more to say of a use, when its name is that of tf.keras."""
+    """Whether a use still needs a change after its import is one of tf.keras."""
     if site.use.imported:
         return False
     known = entries.judge(site.symbol, site.use.call)
@@ -136,7 +136,7 @@ def _says_more(site):
 
 
 def _path(tree, node):
-    """What a file reads of a name: "sum" of `K.sum(x)`; "" where it is handed on."""
+    """The attributes read from a name: "sum" for `K.sum(x)`; "" without attributes."""
     path = []
     while (outer := node.parent).type == "attribute":
         if outer.child_by_field_name("object") != node:
@@ -155,7 +155,7 @@ def _has_module(module):
 
 
 def _is_safe(name):
-    """Whether a name is the same by tf.keras, or by neither: then nothing is lost."""
+    """Whether a name is the same in keras and tf.keras, or missing in keras."""
     parts, known = _inner(name).split("."), keras_names.table()
     if standalone.is_new(name) and not keras_names.has(parts[0], keras_names.TF_KERAS):
         return False  # keras.src
@@ -171,7 +171,7 @@ def _is_safe(name):
 
 
 def _is_safe_whole(module):
-    """Whether every name of a module is the same by tf.keras."""
+    """Whether every name of a module is the same in keras and tf.keras."""
     inside = f"{_inner(module)}." if module != PACKAGE else ""
     return all(
         _is_safe(f"{PACKAGE}.{name}")

@@ -8,11 +8,11 @@ NAMES = {
     "set_image_dim_ordering": "set_image_data_format",
 }
 ASKED = ("dim_ordering", "data_format")
-"""Keywords that take what is asked for, in Keras 1 and today."""
+"""Keywords, in Keras 1 and today, that accept the value of the call."""
 
 
 def change(site):
-    """The `Change` of a call of the backend; None if its value is used otherwise.
+    """The `Change` of a call of the backend; None if other code uses its value.
 
     Args:
         site: `sites.Site`.
@@ -35,7 +35,7 @@ def change(site):
 
 
 def _compared(site):
-    """The words that a call is compared with; None if more is done with its value."""
+    """The strings that a call is compared with; None if its value has other uses."""
     around = site.call.parent
     if around.type == "keyword_argument":
         name = site.tree.text(around.child_by_field_name("name"))

@@ -1,4 +1,4 @@
-"""Imports by a path that is gone: `keras.layers.core` → `keras.layers`."""
+"""Rewrites imports from a path that is gone: `keras.layers.core` → `keras.layers`."""
 
 import typing
 
@@ -11,7 +11,7 @@ TF_KERAS = "tf.keras"
 
 
 class Statement(typing.NamedTuple):
-    """`from module import name, …` at the top of a file, of the package keras.
+    """`from module import name, …` of the package keras at the top of a file.
 
     Attributes:
         tree: `sites.Tree`.
@@ -25,7 +25,7 @@ class Statement(typing.NamedTuple):
 
     @classmethod
     def of(cls, tree, node):
-        """The statement that a name lies in, or None."""
+        """The statement that contains a name, or None."""
         node = enclosing(node, ("import_from_statement",))
         if node is None or node.parent.type != "module":
             return None
@@ -33,20 +33,20 @@ class Statement(typing.NamedTuple):
         return cls(tree, node, module) if module.startswith("keras") else None
 
     def names(self):
-        """[(node, name, alias or None)] of what it imports."""
+        """[(node, name, alias or None)] of the imported names."""
         nodes = self.node.children_by_field_name("name")
         return [(node, *self.tree.imported(node)) for node in nodes]
 
     def begins_with(self, node):
-        """Whether a node lies in the first name that it imports."""
+        """Whether a node is in the first imported name."""
         first = self.names()[0][0]
         return first.start_byte <= node.start_byte < first.end_byte
 
 
 def change(site):
-    """The `Change` of an import whose path is gone; None if it is not certain.
+    """The `Change` of an import from a path that is gone; None if it is not certain.
 
-    The first name of a statement has the edit of all of them.
+    The first name of a statement gets the edit of all its names.
 
     Args:
         site: `sites.Site`.
@@ -63,14 +63,14 @@ def change(site):
 
 
 def also(tree, node):
-    """The edits of a path that is gone, for a name that is gone, too.
+    """The edits of a path, for an imported name that is gone as well.
 
     Args:
         tree: `sites.Tree`.
-        node: of a name in an import; only that of the first name has the edits.
+        node: of a name in an import; only the first name of a statement gets edits.
 
     Returns:
-        (list of `Edit`, whether the path stays as it is, and is gone).
+        (list of `Edit`, whether the path is gone but does not change).
     """
     found = Statement.of(tree, node)
     if found is None:
@@ -81,7 +81,7 @@ def also(tree, node):
 
 
 def _module(found):
-    """The edit of the module, if another one has all names of the statement."""
+    """The edit of the module, if one other module has all names of the statement."""
     names = [name for _, name, _ in found.names()]
     places = [standalone.place(f"{found.module}.{name}")[1] for name in names]
     parts = [place.rpartition(".") for place in places]
@@ -99,7 +99,7 @@ def _module(found):
 
 
 def _spelled(module, names):
-    """How a file imports names of tf.keras: "keras.layers"; None if one is missing."""
+    """The module to import names from: "keras.layers"; None if it lacks one of them."""
     inner = module.removeprefix(TF_KERAS).removeprefix(".")
     full = [f"{inner}.{name}" if inner else name for name in names]
     if all(map(keras_names.has, full)):
@@ -110,7 +110,7 @@ def _spelled(module, names):
 
 
 def _object(found):
-    """The edits of `from keras.utils import np_utils`, a module under another name."""
+    """The edits of `from keras.utils import np_utils`: a module with a new name."""
     if len(found.names()) != 1:
         return None
     ((node, name, alias),) = found.names()
@@ -134,7 +134,7 @@ def _object(found):
 
 
 def _today(place, node, tree):
-    """What a name of a module is called, when fix is done with its use."""
+    """The name that a module's name has after fix changed its use."""
     entry = entries.lookup(f"{place}.{tree.text(node)}")
     if entry is None or entry.verdict != "renamed":
         return tree.text(node)

@@ -1,4 +1,4 @@
-"""Values of Keras 1's arguments: words, functions, and what may be left out."""
+"""Translates values of Keras 1's arguments: strings, functions, defaults to drop."""
 
 import re
 
@@ -16,22 +16,22 @@ CONSTRAINTS = {
 INITIALIZERS = re.compile(r"(\w+_)?init")
 REGULARIZERS = re.compile(r"\w_regularizer")
 IDLE = {"mode": ("0",), "consume_less": ("cpu", "mem", "gpu")}
-"""{argument: the values of it that are the default, or change no numbers}."""
+"""{argument: values that are the default, or do not change numbers}."""
 
 
 def word(tree, value):
-    """The text of a plain string, or None."""
+    """The text of a plain string literal, or None."""
     text = tree.text(value)
     return text[1:-1] if value.type == "string" and text[:1] in "'\"" else None
 
 
 def reworded(tree, value, words):
-    """The edit that writes another word for a plain string; None if it has none.
+    """The edit that replaces the text of a string literal; None if `words` lacks it.
 
     Args:
         tree: `sites.Tree`.
         value: the node.
-        words: {word: another}.
+        words: {old text: new text}.
     """
     text = word(tree, value)
     if text not in words:
@@ -40,19 +40,19 @@ def reworded(tree, value, words):
 
 
 def is_idle(tree, name, value):
-    """Whether an argument changes nothing: it is the default, or about speed."""
+    """Whether an argument changes no numbers: a default, or only about speed."""
     if name not in IDLE:
         return False
     return (word(tree, value) or tree.text(value)) in IDLE[name]
 
 
 def is_unit_bias(tree, name, value):
-    """Whether an argument says that the bias of the forget gate begins at one."""
+    """Whether an argument sets the initial bias of the forget gate to one."""
     return name == "forget_bias_init" and word(tree, value) == "one"
 
 
 def translated(tree, name, value):
-    """The edits of a value; None where it may be no value of Keras 3.
+    """The edits of a value; None if Keras 3 may not accept it.
 
     Args:
         tree: `sites.Tree`.
@@ -79,7 +79,7 @@ def translated(tree, name, value):
 
 
 def _takes_dtype(tree, value):
-    """Whether an initializer that is no word may be called with `dtype=`."""
+    """Whether an initializer that is not a string accepts `dtype=`."""
     text = tree.text(value)
     if "initializations" in text:
         return False

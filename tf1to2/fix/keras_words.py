@@ -1,4 +1,4 @@
-"""Keras 1's arguments of one call, in the words of Keras 3: sizes, keywords, values."""
+"""Translates the arguments of a Keras 1 call: sizes, keywords and values."""
 
 import typing
 
@@ -12,7 +12,7 @@ SQUARE, CUBE = ("nb_row", "nb_col"), ("kernel_dim1", "kernel_dim2", "kernel_dim3
 SIZES = {
     name: SQUARE if rank == 2 else CUBE for name, rank in keras_1_kernels.RANKS.items()
 }
-"""{layer: the arguments of Keras 1 that are one kernel_size today}."""
+"""{layer: the arguments of Keras 1 that are merged into kernel_size today}."""
 
 BOUND = {
     "assignment": ("left", "right"),
@@ -22,7 +22,7 @@ NO_SIZE = (*keras_1_kernels.NO_SIZE, "list_splat")
 
 
 class Call(typing.NamedTuple):
-    """A call of a file.
+    """A call in a file.
 
     Attributes:
         tree: the `sites.Tree` of the file.
@@ -49,18 +49,18 @@ class Call(typing.NamedTuple):
         }
 
     def without(self, node):
-        """The `Edit` that takes an argument out."""
+        """The `Edit` that removes an argument."""
         return without(self.tree.source, node, self.arguments.children)
 
 
 class Words(typing.NamedTuple):
-    """What a call becomes.
+    """The translation of a call.
 
     Attributes:
         edits: list of `Edit`.
-        names: {keyword of Keras 1: today's, or "" of one that is left out}.
-        sizes: how many positional arguments have become one.
-        rest: whether Keras 3 takes other arguments of it still otherwise.
+        names: {keyword of Keras 1: keyword today, or "" if it is removed}.
+        sizes: how many positional arguments were merged into one.
+        rest: whether other arguments still need a change.
     """
 
     edits: list
@@ -70,15 +70,14 @@ class Words(typing.NamedTuple):
 
 
 def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
-    """The `Words` of a call; None if it is not certain what it means.
+    """The `Words` of a call; None if its meaning is not certain.
 
     Args:
         call: `Call`.
-        symbol: today's name, or one of its other names: "tf.keras.layers.Conv2D".
-        is_kernel: whether numbers behind the first are a kernel, whatever else is
-            passed.
-        taken: the keywords that the new call may have; any, by default.
-        more: {keyword: today's} besides those of arguments.tsv.
+        symbol: today's name, or an alias of it: "tf.keras.layers.Conv2D".
+        is_kernel: whether numbers after the first argument are surely a kernel.
+        taken: the keywords that the new call may have; any by default.
+        more: {old keyword: new keyword}, in addition to arguments.tsv.
     """
     rows = verdicts.arguments(symbol)
     names = {row.argument: row.now for row in rows.values() if row.now}
@@ -106,9 +105,9 @@ def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
 
 
 def _kernel(call, sizes, is_kernel):
-    """(edits, whether keywords of sizes are gone, how many positions became one).
+    """(edits, whether keywords of sizes were merged, how many positions were merged).
 
-    None where a size is not evidently a number.
+    None if a size may not be a number.
     """
     placed, given = call.positional(), call.keywords()
     named = [given[one] for one in sizes if one in given]
@@ -142,7 +141,7 @@ def _kernel(call, sizes, is_kernel):
 
 
 def _pairs(call):
-    """The edits of `(top, bottom, left, right)`, which are two pairs today."""
+    """The edits that make `(top, bottom, left, right)` two pairs."""
     given = call.keywords().get("padding")
     padding = given and given.child_by_field_name("value")
     padding = padding or next(iter(call.positional()), None)
@@ -162,7 +161,7 @@ def _pairs(call):
 
 
 def _is_number(tree, node):
-    """Whether a size may be a number, and is evidently nothing else."""
+    """Whether a size may be a number: it is not a tuple, a list or a string."""
     if node.type in NO_SIZE or tree.text(node).startswith(("tuple(", "list(", "[")):
         return False
     if node.type != "identifier":
@@ -178,7 +177,7 @@ def _is_number(tree, node):
 
 
 def _keyword(call, name, node, now, rows):
-    """(edits, the new name) of a keyword; no edits where it stays."""
+    """(edits, new name) of a keyword; no edits if it does not change."""
     value = node.child_by_field_name("value")
     if (name, "") in rows and keras_values.is_idle(call.tree, name, value):
         return [call.without(node)], ""

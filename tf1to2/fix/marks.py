@@ -1,18 +1,17 @@
-"""The marks of the lines that need a look."""
+"""Marks the lines to review with a comment `# TODO(tf1to2: pair)`."""
 
 from tf1to2.fix.edits import Edit
 
 
 def marks(tree, changes):
-    """The edits that mark the lines which need a look.
+    """The edits that mark the lines to review.
 
-    A mark stands at the end of the first line, from the change on, where a comment may
-    stand: not within a string, before a line that goes on by a backslash, or within
-    what is taken out.
+    A mark is at the end of the first line, from the change on, that may have a comment:
+    the end is not in a string, after a backslash, or in removed text.
 
     Args:
         tree: `sites.Tree`.
-        changes: list of `Change` that are made.
+        changes: list of the `Change`s to apply.
     """
     wide = [e for one in changes for e in one.edits if e.end > e.start]
     looks = [look for one in changes for look in one.looks]

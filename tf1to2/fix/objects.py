@@ -1,4 +1,4 @@
-"""Dimensions, which are numbers now; assignments; the arguments of a name scope."""
+"""Rewrites `.value` of a dimension, `tf.assign`, and arguments of `tf.name_scope`."""
 
 from tf1to2.catalog import facts
 from tf1to2.fix import arguments
@@ -14,7 +14,7 @@ MAKERS = ("Variable", "get_variable")
 
 
 def dimension(site, old):
-    """`x.shape[0].value` becomes `x.shape[0]`, which is a number or None now."""
+    """`x.shape[0].value` becomes `x.shape[0]`, which is a number or None today."""
     if old or site.origin != ".value" or site.use.likely or site.node is None:
         return None
     owner = site.node.child_by_field_name("object")
@@ -24,7 +24,7 @@ def dimension(site, old):
 
 
 def assignment(site, old):
-    """`tf.assign(v, x)` becomes `v.assign(x)`, of a variable that the file makes."""
+    """`tf.assign(v, x)` becomes `v.assign(x)`, if the file makes the variable."""
     symbol = next((n for n in facts.aliases(site.symbol) if n in ASSIGNS), None)
     if symbol is None or site.call is None or site.spelled("tf") is None:
         return None
@@ -41,7 +41,7 @@ def assignment(site, old):
 
 
 def _is_variable(site, node):
-    """Whether all that a name is bound to in its file are variables."""
+    """Whether a file assigns only variables to a name."""
     text, tree = site.tree.text(node), site.tree
     if node.type == "identifier":
         bound = [n for n in tree.words[text] if is_bound(n)]
@@ -59,7 +59,7 @@ def _is_variable(site, node):
 
 
 def scope(site, _):
-    """`tf.name_scope(name, "default", values)` becomes one name."""
+    """`tf.name_scope(name, "default", values)` keeps only a name."""
     if site.symbol != "tf.name_scope" or site.call is None:
         return None
     given = arguments.bound(site, facts.fact(site.symbol).signature)

@@ -1,4 +1,4 @@
-"""All changes of the files of a project, each file checked before it is written."""
+"""Collects the changes of all files of a project, and checks each result."""
 
 import ast
 import dataclasses
@@ -40,12 +40,12 @@ COMPAT = re.compile(rb"import\s+tensorflow\.compat\.v1|from\s+tensorflow\.compat
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """What is to be changed.
+    """The options of `fix` that select changes.
 
     Attributes:
-        select, ignore: rules, as of `findings.scan`.
+        select, ignore: rules, as in `findings.scan`.
         old: whether the result must run on 1.15.5 as well.
-        unsafe: whether templates are written that need a look.
+        unsafe: whether to write changes that a person must review.
     """
 
     select: frozenset = frozenset()
@@ -56,20 +56,19 @@ class Options:
 
 @dataclasses.dataclass(frozen=True)
 class Fixed:
-    """What is to be written to one file.
+    """The result for one file.
 
     Attributes:
         path: the file.
-        data: its new bytes; what it has, if nothing is to be written.
+        data: its new bytes; b"" if it does not change.
         shown: [(number of the cell or None, old text, new text)].
-        changes: how many.
-        looks: how many of these need a look.
-        left: the findings that stay.
-        takes: what the changes import from the file that `tf1to2 take` writes, by the
-            names of this command: frozenset of str.
-        taken: what it imports from there already.
-        reason: why it is left as it is, or "".
-        doubt: why its flags are left, or "".
+        changes: the number of changes.
+        looks: how many of these a person must review.
+        left: the findings that no change covers.
+        takes: the names for `tf1to2 take` that the new lines import: frozenset of str.
+        taken: the names of that file that the old lines import.
+        reason: why the file does not change, or "".
+        doubt: why its flags do not change, or "".
     """
 
     path: str
@@ -85,12 +84,12 @@ class Fixed:
 
 
 def plan(paths, excludes, options, progress=None):
-    """Yields a `Fixed` for every file that TensorFlow 1 is used in, or was not read.
+    """Yields a `Fixed` for every file that uses TensorFlow 1 or could not be read.
 
     Args:
-        paths, excludes: as of `findings.scan`.
+        paths, excludes: as in `findings.scan`.
         options: `Options`.
-        progress: as of `findings.scan`.
+        progress: as in `findings.scan`.
     """
     files, project, unread = findings.read(paths, excludes, progress)
     flags = Flags(_sources(files))
@@ -113,7 +112,7 @@ def plan(paths, excludes, options, progress=None):
 
 
 def _sources(files):
-    """{path: bytes} of all files, or none where nobody uses flags."""
+    """{path: bytes} of all files; empty if no file uses flags."""
     modules = [file.module for file in files if file.module is not None]
     if not any("flags" in use.origin for module in modules for use in module.uses):
         return {}
@@ -138,9 +137,9 @@ def _fixed(path, kept, guards, options, flags):
         fault = _fault(document.source, edits.apply(document.source, made))
         data = text.encode(document.encoding)
     except (Unreadable, UnicodeError, RecursionError) as error:
-        return Fixed(path, left=tuple(left), reason=f"left as it is: {error}")
+        return Fixed(path, left=tuple(left), reason=f"not changed: {error}")
     if fault:
-        return Fixed(path, left=tuple(left), reason=f"left as it is: {fault}")
+        return Fixed(path, left=tuple(left), reason=f"not changed: {fault}")
     looks = sum(bool(one.looks) for one in changes)
     counts, takes = (len(changes), looks), unsafe.takes(changes)
     return Fixed(
@@ -149,9 +148,13 @@ def _fixed(path, kept, guards, options, flags):
 
 
 def _changes(path, tree, kept, guards, options, flags):
-    """([`edits.Change`], those that these need, the findings that stay, why the flags
-    are left)."""
-    if tree.source != tree.original:  # what the scanner had to mend
+    """The changes of one file.
+
+    Returns:
+        ([`edits.Change`], [`edits.Change` of imports and marks], the findings that no
+        change covers, why the flags do not change or "").
+    """
+    if tree.source != tree.original:  # the scanner had to repair it
         return [], [], [f for _, f in kept if _is_asked(f, options)], ""
     sites = [Site(tree, one) for one, _ in kept]
     reads = [site.node for site in sites if absl.is_read(site)]
@@ -194,7 +197,7 @@ def _changes(path, tree, kept, guards, options, flags):
 
 
 def _lies_in(node, edit):
-    """Whether an edit has taken a node out, or written it anew."""
+    """Whether an edit removes or replaces a node."""
     return node and edit.start <= node.start_byte and node.end_byte <= edit.end
 
 
@@ -208,17 +211,17 @@ def _is_asked(finding, options):
 
 
 def _is_plain(one, guards):
-    """Whether it is sure what the name means, for this version of TensorFlow alone."""
+    """Whether a name surely means TensorFlow 1's, outside code for both versions."""
     return not one.likely and not any(number in guards for number, _ in one.use.guards)
 
 
 def _fault(before, after):
-    """What is wrong with an edited source, or ""."""
+    """The reason why an edited source is not valid, or ""."""
     place = faults.first(Source(after))
     if place:
-        return f"line {place[0]} would be no Python"
+        return f"line {place[0]} would not be valid Python"
     if _is_python3(before) and not _is_python3(after):
-        return "it would be no Python 3"
+        return "the result would not be valid Python 3"
     return ""
 
 

@@ -1,7 +1,7 @@
-"""New names, keywords and places, by names.tsv: what the two signatures say.
+"""Rewrites names, keywords and positions of arguments, by the two signatures.
 
-A name is written anew where today's TensorFlow has the very object of compat.v1 under
-the new name, or where a probe has executed the replacement.
+A name changes if today's TensorFlow has the same object under the new name, or if a
+probe has run the replacement.
 """
 
 import functools
@@ -16,7 +16,7 @@ NAME = re.compile(r"tf(\.\w+)+")
 
 
 def change(site, old):
-    """The `Change` of a name, its keywords and its places; None if it is not certain.
+    """The `Change` of a name and its arguments; None if it is not certain.
 
     Args:
         site: `sites.Site`.
@@ -27,7 +27,7 @@ def change(site, old):
         return None
     target, before, now = _target(site.symbol)
     if target is None or not in_old(site.symbol, target):
-        if old or target is None or facts.fact(target):  # half-way it means another
+        if old or target is None or facts.fact(target):  # it had another meaning
             return None
     found = renaming(site, target)
     if site.call is not None:
@@ -40,7 +40,7 @@ def change(site, old):
 
 
 def renaming(site, target):
-    """The edits that write another name; None where it cannot be spelled here."""
+    """The edits that write another name; None if the file cannot write it."""
     if target == site.symbol:
         return []
     text = site.spelled(target)
@@ -51,7 +51,7 @@ def renaming(site, target):
 
 @functools.cache
 def _target(symbol):
-    """(the name today or None, the signature then, the signature of that today)."""
+    """(new name or None, signature of 1.15.5, signature of the new name)."""
     entry, before, now = entries.compared(symbol)
     if entry is None:
         return None, "", ""
@@ -60,7 +60,7 @@ def _target(symbol):
     target = entry.write
     if entry.verdict != "renamed" or not NAME.fullmatch(target):
         return None, "", ""
-    if facts.fact(symbol).moved != target:  # no other name of the same object
+    if facts.fact(symbol).moved != target:  # the new name is another object
         if entry.note or not _is_probed(symbol, target):
             return None, "", ""
     return target, before, now
@@ -73,7 +73,7 @@ def _is_probed(symbol, target):
 
 
 def in_old(symbol, target):
-    """Whether 1.15.5 has the new name, and means the same by it."""
+    """Whether 1.15.5 has the new name, with the same meaning."""
     there = facts.fact(target)
     if there is None:
         return False
@@ -81,7 +81,7 @@ def in_old(symbol, target):
 
 
 def _same_for_all(before, now):
-    """Whether any call of the one signature may be one of the other."""
+    """Whether every call of one signature fits the other."""
     found = signatures.differences(before, now)
     return bool(before) == bool(now) and not any(
         d.how != "moved" or d.argument not in signatures.LABELS for d in found
@@ -89,12 +89,12 @@ def _same_for_all(before, now):
 
 
 def _arguments(site, before, now, there):
-    """The edits of a call's arguments; None where it feels anything but new names.
+    """The edits of a call's arguments; None if more than names and positions changed.
 
     Args:
         site: `sites.Site`.
         before, now: the signatures.
-        there: the signature of the new name in 1.15.5, if it must take the call, too.
+        there: the signature of the new name in 1.15.5, if that must accept the call.
     """
     if not before or not now:
         return [] if before == now else None
@@ -106,7 +106,7 @@ def _arguments(site, before, now, there):
         if d.how not in ("renamed", "moved") or row and (row.note or not row.now):
             return None
     passed = arguments.bound(site, before)
-    if passed is None:  # *args, which may be anything
+    if passed is None:  # *args, whose content is unknown
         return [] if before == now and there in (False, now) else None
     renamed = signatures.successors(before, now)
     return arguments.rewritten(site, passed, now, renamed, also=there or now)

@@ -1,4 +1,4 @@
-"""Where a finding stands in the tree, and what its words stand for."""
+"""The place of a finding in the tree of its file, and the meaning of its words."""
 
 import functools
 import re
@@ -8,7 +8,7 @@ from tf1to2.source.names import records
 from tf1to2.source.names.syntax import PLAIN, Source
 
 ROOT = "tensorflow"
-# Where the left side is bound; and what binds every name in it.
+# Types of nodes that bind their left side; and that bind every name in them.
 BINDERS = ("assignment", "augmented_assignment", "for_statement", "for_in_clause")
 PLACES = (
     *("pattern_list", "tuple_pattern", "list_pattern", "as_pattern_target"),
@@ -21,14 +21,14 @@ IMPORTS = ("import_statement", "import_from_statement")
 
 
 class Site:
-    """A use of TensorFlow 1 in a file.
+    """A use of TensorFlow 1 in a file, with its nodes.
 
     Attributes:
         tree: the `Tree` of the file.
-        entry: what the scanner says of it.
-        symbol: the name, by the spelling of 1.15.5: "tf.gfile.Exists".
-        node: the node of the name; None where the text is not that name.
-        call: the node of its call, or None where it is only mentioned.
+        entry: its `catalog.Entry`.
+        symbol: the name as in 1.15.5: "tf.gfile.Exists".
+        node: the node of the name; None if the text is not that name.
+        call: the node of its call; None if the name is not called.
         arguments: the node of the call's arguments, or None.
     """
 
@@ -54,7 +54,7 @@ class Site:
         return self.tree.text(self.node)
 
     def prefix(self):
-        """What the first word stands for: "tf", "tf.nn"; None if that is unclear."""
+        """The module that the first word means: "tf", "tf.nn"; None if unknown."""
         if self.node is None or not PLAIN.fullmatch(self.tree.bytes(self.node)):
             return None
         _, *rest = self.text.split(".")
@@ -65,9 +65,9 @@ class Site:
         return "tf" + root.removeprefix(ROOT) if root.startswith(ROOT) else None
 
     def is_compat(self):
-        """Whether what it is reached through is compat.v1, which has 1.15.5's names.
+        """Whether the first word is the module compat.v1, which has 1.15.5's names.
 
-        `tf.compat.v1.log` is not: its `tf` is TensorFlow 2.
+        In `tf.compat.v1.log` it is not: `tf` is TensorFlow 2.
         """
         if self.prefix() is None:
             return ".compat." in self.origin
@@ -77,7 +77,7 @@ class Site:
         return bool(records.ROOTS.match(root))
 
     def spelled(self, target):
-        """How a name of TensorFlow 2 is written here, or None if it cannot be told."""
+        """The spelling of a name of TensorFlow 2 in this file; None if unknown."""
         prefix = self.prefix()
         if prefix is None or not f"{target}.".startswith(prefix + "."):
             return None
@@ -86,7 +86,7 @@ class Site:
         return self.text.partition(".")[0] + target.removeprefix(prefix)
 
     def named(self):
-        """The node of the name that the call is bound to, and it alone; or None."""
+        """The node of the single name that the call is assigned to; or None."""
         assigned = self.call.parent
         left = assigned.child_by_field_name("left")
         if assigned.type != "assignment" or left is None or left.type != "identifier":
@@ -94,7 +94,7 @@ class Site:
         return left if assigned.child_by_field_name("right") == self.call else None
 
     def is_assigned(self):
-        """Whether something is assigned to the name: `tf.log = …`."""
+        """Whether the file assigns to the name: `tf.log = …`."""
         around = self.node.parent
         return around.type in ("assignment", "del_statement") and (
             around.child_by_field_name("left") in (None, self.node)
@@ -102,7 +102,7 @@ class Site:
 
 
 def called(node):
-    """The call of what a node names; None where it is only mentioned."""
+    """The call whose function is this node; None if it is not called."""
     call = node.parent
     if call is None or call.type != "call":
         return None
@@ -110,7 +110,7 @@ def called(node):
 
 
 def enclosing(node, kinds):
-    """The nearest node of some kinds around a node, or None."""
+    """The nearest node around a node with one of the given types, or None."""
     node = node.parent
     while node is not None and node.type not in kinds:
         node = node.parent
@@ -118,7 +118,7 @@ def enclosing(node, kinds):
 
 
 def is_deferred(node):
-    """Whether it runs only when a function is called that the file defines."""
+    """Whether a node runs only if a function of the file is called."""
     node, below = node.parent, node
     while node is not None:
         body = node.child_by_field_name("body")
@@ -129,7 +129,7 @@ def is_deferred(node):
 
 
 def is_bound(node):
-    """Whether an identifier stands where a name is bound."""
+    """Whether an identifier binds a name here."""
     around = node.parent
     if around.type in BINDERS:
         return around.child_by_field_name("left") == node
@@ -137,7 +137,7 @@ def is_bound(node):
 
 
 class Tree(Source):
-    """A file's tree, and where its lines begin."""
+    """The tree of a file, with the starts of its lines."""
 
     def __init__(self, source):
         super().__init__(source)
@@ -145,7 +145,7 @@ class Tree(Source):
         self.begins = [0, *(m.end() for m in re.finditer(b"\n", self.source))]
 
     def byte(self, line, column):
-        """The byte of a line and a column in characters, both from 1."""
+        """The byte of a line and a column; both count from 1, columns in characters."""
         begin = self.begins[line - 1]
         if column == 1:
             return begin
@@ -158,7 +158,7 @@ class Tree(Source):
 
     @functools.cached_property
     def words(self):
-        """{identifier: its nodes}, save attributes and names of keywords."""
+        """{identifier: its nodes}, without attributes and keywords."""
         found = {}
         for node in self.nodes("identifier"):
             if not _is_label(node):
@@ -166,7 +166,7 @@ class Tree(Source):
         return found
 
     def outside(self, word, statement):
-        """The nodes of an identifier, but for those in a statement."""
+        """The nodes of an identifier outside a statement."""
         return [
             node
             for node in self.words.get(word, ())
@@ -179,7 +179,7 @@ class Tree(Source):
         return re.sub(r"\s", "", self.text(node))
 
     def nodes(self, kind):
-        """All nodes of a type."""
+        """All nodes of one type."""
         return self._kinds.get(kind, ())
 
     @functools.cached_property
@@ -192,13 +192,13 @@ class Tree(Source):
         return found
 
     def indent(self, node):
-        """The white space before a node that is the first of its line; else None."""
+        """The white space before a node; None if it is not the first in its line."""
         start = self.source.rfind(b"\n", 0, node.start_byte) + 1
         before = self.source[start : node.start_byte]
         return None if before.strip() else before.decode()
 
     def is_text(self, byte):
-        """Whether a place lies within a string."""
+        """Whether a byte is inside a string."""
         node = self.root.descendant_for_byte_range(byte, byte)
         while node is not None:
             if node.type == "string" and node.start_byte < byte < node.end_byte:
@@ -207,7 +207,7 @@ class Tree(Source):
         return False
 
     def statements(self):
-        """The statements of the module."""
+        """The statements at the top of the file."""
         return [n for n in self.root.named_children if n.type != "comment"]
 
 

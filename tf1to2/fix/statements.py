@@ -1,4 +1,4 @@
-"""Runs of initializers, and iterators: templates of --unsafe for several lines."""
+"""With --unsafe: rewrites runs of initializers, and iterators, on several lines."""
 
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import FUNCTIONS, enclosing, is_bound
@@ -14,7 +14,7 @@ ONE_SHOT = "make_one_shot_iterator"
 
 
 def initializer(site):
-    """Runs of initializers become `pass`: a variable has its value when it is made."""
+    """`sess.run(initializer)` becomes `pass`: a new variable has its value at once."""
     if site.symbol not in INITIALIZERS or site.call is None:
         return None
     node = site.call
@@ -39,7 +39,7 @@ def initializer(site):
 
 
 def _gathers(tree, node):
-    """Whether a node only puts initializers together: a list, tf.group, brackets."""
+    """Whether a node only groups initializers: a list, tf.group, brackets."""
     if node.type in ("list", "tuple", "parenthesized_expression"):
         return all(_is_initial(tree, one) for one in node.named_children)
     if node.type == "argument_list" and node.parent.type == "call":
@@ -49,7 +49,7 @@ def _gathers(tree, node):
 
 
 def _is_initial(tree, node):
-    """Whether it is a call of an initializer, or several together."""
+    """Whether a node is a call of an initializer, or a group of such calls."""
     if node.type in ("list", "tuple", "parenthesized_expression"):
         return all(_is_initial(tree, one) for one in node.named_children)
     if node.type != "call":
@@ -71,7 +71,7 @@ def _initializes(tree, assigned):
 
 
 def _run(tree, node):
-    """The call `sess.run(node)` or `node.run()` that is a statement, or None."""
+    """The statement `sess.run(node)` or `node.run()` of a node, or None."""
     around = node.parent
     if around.type == "argument_list" and around.named_child_count == 1:
         function = around.parent.child_by_field_name("function")
@@ -129,7 +129,7 @@ def iterator(site):
 
 
 def _next(tree, node):
-    """The call `node.get_next()`, or None."""
+    """The call `node.get_next()` of a node, or None."""
     around = node.parent
     if around.type != "attribute" or around.child_by_field_name("object") != node:
         return None
@@ -140,7 +140,7 @@ def _next(tree, node):
 
 
 def _later(tree, name):
-    """Where a name stands behind its binding, in its function, until the next one."""
+    """Yields the uses of a name in its function, up to its next assignment."""
     found = sorted(tree.words[tree.text(name)], key=lambda one: one.start_byte)
     function = enclosing(name, FUNCTIONS)
     for one in found[found.index(name) + 1 :]:

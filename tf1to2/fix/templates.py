@@ -1,4 +1,4 @@
-"""Calls that become another call: each row is proven by the probes of its name."""
+"""Rewrites calls to another call by a table, which the probes of each name prove."""
 
 import typing
 
@@ -11,17 +11,17 @@ AREA = "(*, images, size, align_corners=False, name=None)"
 
 
 class Template(typing.NamedTuple):
-    """What a call becomes.
+    """The new form of a call.
 
     Attributes:
-        target: the name of today; "" for the same one.
-        now: its signature, or "" for that of names.tsv.
+        target: the new name; "" if it does not change.
+        now: the signature of the new name, or "" for that of names.tsv.
         renamed, added, wrapped: see `arguments.rewritten`; `{tf}` in an added text is
             TensorFlow's name in the file.
-        needed: an argument without which there is nothing to do.
-        dropped: {argument: the one text of it that may be dropped}.
-        refused: arguments with which it is not certain.
-        certain: a function of (site, arguments), or None.
+        needed: an argument; a call without it does not change.
+        dropped: {argument: the one value that may be removed}.
+        refused: arguments; a call with one of them is not certain.
+        certain: a function of (site, arguments) that says whether it is, or None.
     """
 
     target: str = ""
@@ -36,7 +36,7 @@ class Template(typing.NamedTuple):
 
 
 def _is_float(site, given):
-    """Whether one of the arguments is a floating point number, beyond doubt."""
+    """Whether one of the arguments is surely a floating point number."""
     return any(_floating(site, one.value) for one in given if one.name != "name")
 
 
@@ -95,7 +95,7 @@ def change(site, old):
         site: `sites.Site`.
         old: whether the new call must work on 1.15.5 as well.
     """
-    # A name with a verdict of its own is another object today.
+    # An alias with its own verdict is another object today.
     names = facts.aliases(site.symbol)
     own = verdicts.row(site.symbol)
     names = [n for n in names if n in TEMPLATES and verdicts.row(n) is own]

@@ -1,7 +1,8 @@
-"""What needs a look: templates that are written with --unsafe alone, each line marked.
+"""With --unsafe: rewrites calls that a person must review, and marks each line.
 
-The numbers are TensorFlow 1's once the code around a template is ported as its pair
-shows; half-way most of them raise. probes/table/fix_unsafe.txt proves each ported.
+The results are those of TensorFlow 1 after the code around the call is ported as its
+pair shows; before that, most of these calls raise. probes/table/fix_unsafe.txt proves
+each call in ported code.
 """
 
 import typing
@@ -12,21 +13,21 @@ from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_deferred
 
 TAKEN = "legacy_numerics"
-"""The module that `tf1to2 take` writes for the names of TensorFlow 1's arithmetic."""
+"""The module that `tf1to2 take` writes: names with TensorFlow 1's arithmetic."""
 SCHEDULES = "tf.keras.optimizers.schedules."
 
 
 class Template(typing.NamedTuple):
-    """What a call becomes.
+    """The new form of a call.
 
     Attributes:
-        target: a name of TensorFlow 2, or of the module `TAKEN`, which is imported.
-        pair: the pair that shows the rest.
-        now: the target's signature, as far as a call of 1.15.5 may use it; "" for the
-            one of 1.15.5.
-        renamed, wrapped, dropped, added: as of `arguments.rewritten`; `{tf}` in an
+        target: a name of TensorFlow 2, or of the module `TAKEN`, which needs an import.
+        pair: the pair that shows how to port the code around.
+        now: the arguments of the target's signature that a call of 1.15.5 may use; ""
+            for the signature of 1.15.5.
+        renamed, wrapped, dropped, added: as in `arguments.rewritten`; `{tf}` in an
             added text is TensorFlow's name in the file.
-        whole: whether it must be all of what a name is bound to, in no function.
+        whole: whether the call must be assigned to one name, outside functions.
     """
 
     target: str
@@ -58,7 +59,7 @@ def _schedule(name, pair, now, dropped="global_step"):
 RATE = "(initial_learning_rate, decay_steps, "
 REGULARIZERS = "tf.keras.regularizers."
 PENALTIES = "regularization.contrib_penalties"
-HALF = ("0.5 * ", "")  # contrib's L2 is half the sum of the squares, Keras' all of it
+HALF = ("0.5 * ", "")  # contrib's L2 is half the sum of squares, Keras' the whole sum
 OPTIMIZERS = (
     *("GradientDescent", "Momentum", "Adagrad", "Adadelta", "RMSProp", "Adam"),
     *("Ftrl", "ProximalGradientDescent", "ProximalAdagrad"),
@@ -141,7 +142,7 @@ CALLS = {
         whole=True,
     ),
 }
-# {function: (class, what it is made with, pair)}; other arguments update it.
+# {function: (class, arguments of the constructor, pair)}; the others go to the update.
 METRICS = {
     "mean": ("Mean", (), "averages"),
     "accuracy": ("Accuracy", (), "decisions"),
@@ -158,7 +159,7 @@ METRICS = {
     "mean_iou": ("MeanIoU", ("num_classes",), "classes"),
     "mean_per_class_accuracy": ("MeanPerClassAccuracy", ("num_classes",), "classes"),
 }
-# {name in the module `TAKEN`: what `tf1to2 take` calls it}
+# {name in the module `TAKEN`: its name for `tf1to2 take`}
 TAKES = {
     **{name: f"optimizers.{name}" for name in OPTIMIZERS},
     **{name: f"metrics.{name}" for name, _, _ in METRICS.values()},
@@ -167,7 +168,7 @@ PLAIN = ("identifier", "attribute", "integer", "float", "string")
 
 
 def call(site):
-    """The `Change` of a call that becomes another by `CALLS`; or None."""
+    """The `Change` of a call by the table `CALLS`; or None."""
     symbol = next((n for n in facts.aliases(site.symbol) if n in CALLS), None)
     if symbol is None or site.call is None:
         return None
@@ -198,7 +199,7 @@ def _arguments(site, row, before, root):
 
 
 def metric(site):
-    """`value, update = tf.metrics.mean(x)` becomes an object, and its update."""
+    """`value, update = tf.metrics.mean(x)` becomes an object and its update."""
     row = METRICS.get(site.symbol.removeprefix("tf.metrics."))
     if row is None or not site.symbol.startswith("tf.metrics.") or site.call is None:
         return None
@@ -232,13 +233,13 @@ def metric(site):
 
 
 def takes(changes):
-    """What changes import from the module `TAKEN`: frozenset of {"optimizers.Adam"}."""
+    """The names that changes import from `TAKEN`: frozenset of {"optimizers.Adam"}."""
     names = (name.rpartition(".") for one in changes for name in one.imports)
     return frozenset(TAKES[name] for module, _, name in names if module == TAKEN)
 
 
 def taken(tree):
-    """What a file imports from the module `TAKEN` already, likewise."""
+    """The names that a file already imports from `TAKEN`, in the form of `takes`."""
     return frozenset(TAKES.get(n, n) for n in imports.imported(tree, TAKEN))
 
 

@@ -1,1 +1,1 @@
-"""Matches names of variables, old and new: for checkpoints and for proofs."""
+"""Matches the old and new names of variables, for checkpoints and for proofs."""

@@ -1,7 +1,7 @@
-"""A map made from names: `kernel` is `weights` is `w`, and shapes and dtypes agree.
+"""Matches tensors by their names (`kernel`, `weights`, `w`), dtypes and shapes.
 
-A tensor is matched if the two are the best for each other, and nothing else is as good.
-Otherwise it stays open: between equals, nobody guesses.
+Two tensors match if each is the best for the other, and no other one is as good.
+Otherwise they stay open: the matcher does not guess between equals.
 """
 
 import collections
@@ -11,7 +11,7 @@ import itertools
 
 from tf1to2.matching.spelling import Spelling, same_word, spell
 
-# The reasons, the strictest first.
+# The reasons for a match, the strictest first.
 REASONS = (
     "same name",
     "same words",
@@ -25,12 +25,12 @@ REASONS = (
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """A tensor of one side, by all of its names.
+    """A tensor of one side, with all spellings of its name.
 
     Attributes:
         name: its name in the plan.
         spellings: tuple of Spelling, at least one.
-        tensor: Tensor, or None if nobody knows its dtype and shape.
+        tensor: Tensor, or None if dtype and shape are unknown.
     """
 
     name: str
@@ -48,11 +48,11 @@ class Item:
 
 
 def items(tensors, others=()):
-    """Items of a checkpoint.
+    """The items of a checkpoint.
 
     Args:
         tensors: {name: Tensor, or None}.
-        others: {name: list of further texts}.
+        others: {name: list of other names of the same tensor}.
 
     Returns:
         list of Item.
@@ -62,27 +62,27 @@ def items(tensors, others=()):
     for name, tensor in tensors.items():
         texts = dict.fromkeys([*others.get(name, []), name])
         spellings = tuple(spell(text, names) for text in texts)
-        if any(s.slots for s in spellings):  # what has not noticed says less
+        if any(s.slots for s in spellings):  # the other spellings say less
             spellings = tuple(s for s in spellings if s.slots)
         found.append(Item(name, spellings, tensor))
     return found
 
 
 def match(sources, targets):
-    """Finds which goes where.
+    """Matches sources with targets.
 
     Args:
         sources, targets: lists of Item.
 
     Returns:
         ({name of a source: (name of its target, reason)},
-        {name of an open source: names of targets that it could be},
-        {name of an open source: a target of its name, but another dtype or shape})
+        {name of an open source: names of possible targets},
+        {name of an open source: target with its name, but another dtype or shape})
     """
     variables = [[i for i in side if not i.slots] for side in (sources, targets)]
     matches = _Matcher(*variables).run()
     found = {s.name: (t.name, reason) for s, (t, reason) in matches.items()}
-    # A slot goes by its variable: also by what that is called on the other side.
+    # A slot has the name of its variable; add the variable's name on the other side.
     where = {
         spelling.text: t for s, (t, _) in matches.items() for spelling in s.spellings
     }
@@ -94,7 +94,7 @@ def match(sources, targets):
     left = [item for item in targets if item.name not in taken]
     free = [item for item in [*variables[0], *slots] if item.name not in found]
     near = {s.name: [t.name for t in left if _fits(s, t)] for s in free}
-    # Names that agree where dtypes or shapes do not: perhaps to be transposed.
+    # Names that match while dtypes or shapes differ: perhaps a transposed tensor.
     shapeless = [
         [dataclasses.replace(item, tensor=None) for item in side]
         for side in ([s for s in free if not near[s.name]], left)
@@ -110,14 +110,14 @@ def _with(item, where):
         if ".OPTIMIZER_SLOT" in own.text:
             variable = where.get(own.text.partition("/.OPTIMIZER_SLOT")[0])
         for other in variable.spellings if variable else ():
-            # As a slot is spelled, without the words of optimizers.
+            # Spelled like a slot, without the words of optimizers.
             again = spell(f"{other.text}/slot", slot=(other.text, "m"))
             again = dataclasses.replace(again, text=_BESIDE, slots=own.slots)
             spellings.append(again)
     return tuple(dict.fromkeys(spellings))
 
 
-_BESIDE = "\0"  # a spelling of the target's own side, where numbers are the same
+_BESIDE = "\0"  # the text of a spelling from the target's side: numbers are equal
 
 
 class _Matcher:
@@ -137,7 +137,7 @@ class _Matcher:
             }
 
     def run(self):
-        """Takes the strictest reason that says something, again and again."""
+        """Matches by the strictest reason that finds a match, until none does."""
         while any(self.step(level) for level in range(len(REASONS))):
             pass
         return self.matches
@@ -173,7 +173,7 @@ class _Matcher:
         return bool(new)
 
     def score(self, level, source, target, relation):
-        """How much this reason says for a pair; 0 for nothing."""
+        """The score of a pair for one reason; 0 if the reason does not apply."""
         closest, words = relation
         reason = REASONS[level]
         if reason == "same scope":
@@ -187,7 +187,7 @@ class _Matcher:
         return closest == level
 
     def relation(self, source, target):
-        """(the strictest level by spellings or None, number of words shared)"""
+        """(strictest reason among all spellings or None, number of shared words)."""
         closest, words = None, 0
         for one in source.spellings:
             for other in target.spellings:
@@ -203,7 +203,7 @@ class _Matcher:
         if not self.numbers_agree(one, other):
             return None, 0
         common = _shared(one.words, other.words)
-        # Words that all names have, and parts of no role, say nothing.
+        # Words that are in all names do not count.
         telling = [
             (a, b)
             for a, b in common
@@ -215,7 +215,7 @@ class _Matcher:
             roles = roles and bool(sizes[0])
         if roles and len(common) == sizes[0] == sizes[1]:
             return 1, len(telling)
-        # Of no words, only what has a number of its own is told apart by it.
+        # Names without words differ only in their numbers.
         numbered = not min(sizes) and (one.numbers or other.numbers)
         named = one.role or (common and same_word(one.words[-1], other.words[-1]))
         if roles and named and len(common) == min(sizes) and not numbered:
@@ -234,21 +234,21 @@ class _Matcher:
         )
 
     def series(self, one, other):
-        """{numbers: numbers} of what has the same place in two families."""
+        """{numbers: numbers} of the items with the same place in two families."""
         if (one, other) not in self.pairs:
             families = self.families[0][one], self.families[1][other]
             self.pairs[one, other] = _series(*map(sorted, families))
         return self.pairs[one, other]
 
     def beside(self, source, target):
-        """Whether others of the same scope have been matched to that scope."""
+        """Yields whether the scopes of the two already have a match."""
         for one in source.spellings:
             for other in target.spellings:
                 if one.role and one.role == other.role and _scope(one):
                     yield (_scope(one), _scope(other)) in self.scopes
 
     def in_series(self, source, target):
-        """Whether `dense, dense_1` and `layers/0, layers/1` agree from end to end."""
+        """Yields whether series agree: `dense, dense_1` and `layers/0, layers/1`."""
         for one in source.spellings:
             for other in target.spellings:
                 if not one.role or one.role != other.role or one.text == _BESIDE:
@@ -263,7 +263,7 @@ class _Matcher:
                 )
 
     def only(self, source, target):
-        """Whether the two are the only ones of their role or slot, dtype and shape."""
+        """Whether no other tensor has the role or slot, dtype and shape of the two."""
         if not target.tensor or not target.tensor.shape:
             return False
         if not source.slots and not (source.role and source.role == target.role):
@@ -287,7 +287,7 @@ def _fits(source, target):
 
 
 def _best(scores):
-    """The one with the highest score, if it is one."""
+    """The key with the highest score; None if several have it."""
     highest = max(scores.values())
     found = [key for key, score in scores.items() if score == highest]
     return found[0] if len(found) == 1 else None
@@ -313,7 +313,7 @@ def _series(old, new):
     starts = [tuple(map(min, zip(*place, strict=True))) for place in places]
     if starts[0] == starts[1]:
         return {n: places[1][p] for p, n in places[0].items() if p in places[1]}
-    # They count from 0 and from 1, or go on from others: not `fc1, fc2` and `fc2, fc3`.
+    # One counts from 0, the other from 1; but `fc1, fc2` is not `fc2, fc3`.
     differ = [{a, b} for a, b in zip(*starts, strict=True) if a != b]
     counted = all(pair == {0, 1} for pair in differ)
     if len(old) != len(new) or not (counted or not set(places[0]) & set(places[1])):
@@ -322,7 +322,7 @@ def _series(old, new):
 
 
 def _padded(numbers, size):
-    """`dense` is the number 0 of `dense`, `dense_1`."""
+    """Numbers with zeros appended: `dense` is number 0 of `dense`, `dense_1`."""
     return numbers + (0,) * (size - len(numbers))
 
 
@@ -331,14 +331,14 @@ def _scope(spelling: Spelling):
 
 
 def _everywhere(side):
-    """Words that each of the names has."""
+    """The words that are in all names of a side."""
     words = [{w for s in item.spellings for w in s.words} for item in side]
     return set.intersection(*words) if len(words) > 1 else set()
 
 
 @functools.lru_cache(maxsize=1 << 20)
 def _shared(one, other):
-    """The longest common subsequence of two tuples of words, as a list of pairs."""
+    """The longest common subsequence of two tuples of words: a list of pairs."""
     if not one or not other:
         return []
     best = max(_shared(one[1:], other), _shared(one, other[1:]), key=len)

@@ -1,14 +1,14 @@
-"""Names of variables, taken apart, so that two spellings of one thing are the same.
+"""Splits names of variables into role, words, numbers and slot, to compare them.
 
-`net/fc_1/weights/Adam_1` is, in the words that both sides share: the second slot of
-Adam, of a kernel, in `net`, `dense`, number 1.
+`net/fc_1/weights/Adam_1` is the second slot of Adam for a kernel in `net`, `dense`,
+number 1.
 """
 
 import dataclasses
 import functools
 import re
 
-# What the last part of a name says that a tensor is, and how it is spelled.
+# {role of a tensor: its spellings in the last part of a name}.
 ROLES = {
     "kernel": "kernel,kernels,w,weight,weights,filter,filters",
     "bias": "bias,biases,b",
@@ -25,7 +25,7 @@ ROLES = {
     "beta2_power": "beta 2 power",
     "learning_rate": "learning rate,lr",
 }
-# Slots by the names that objects give them.
+# {slot: its names as an attribute of an optimizer}.
 SLOTS = {
     "m": "m,momentum,momentums,mom",
     "v": "v,velocity,velocities,rms,ms",
@@ -35,7 +35,7 @@ SLOTS = {
     "update": "accum update,accumulated delta",
     "linear": "linear",
 }
-# Slots by the operation that made them in TensorFlow 1: `w/Adam`, then `w/Adam_1`.
+# {operation of TensorFlow 1: its slots in order}: `w/Adam`, then `w/Adam_1`.
 OPTIMIZERS = {
     "Adam": ["m", "v"],
     "LazyAdam": ["m", "v"],
@@ -48,7 +48,7 @@ OPTIMIZERS = {
     "ExponentialMovingAverage": ["average"],
 }
 CENTERED = ["v", "mg", "m"]
-# What is no part of the name of a slot's variable: its owner, and lists of variables.
+# Words that do not belong to the name of a slot's variable: owners and lists.
 OWNERS = set(
     "adam adamw lazy nadam sgd rmsprop prop adagrad adadelta ftrl momentum optimizer "
     "optimizers opt slot slots".split()
@@ -75,13 +75,13 @@ ROLE_WORDS, SLOT_WORDS = _by_words(ROLES), _by_words(SLOTS)
 
 @dataclasses.dataclass(frozen=True)
 class Spelling:
-    """A name, taken apart.
+    """The parts of a name.
 
     Attributes:
         text: the name.
-        role: what the tensor is, say "kernel", or None.
-        words, numbers: tuples of the rest, in order.
-        slots: frozenset of names that a slot goes by; empty for a variable.
+        role: the role of the tensor, such as "kernel", or None.
+        words, numbers: tuples of the other words and numbers, in order.
+        slots: frozenset of the names of the slot; empty for a variable.
     """
 
     text: str
@@ -92,12 +92,12 @@ class Spelling:
 
 
 def spell(text, names=(), slot=None):
-    """Takes a name apart.
+    """Splits a name.
 
     Args:
         text: name of a variable, or path of attributes.
-        names: all names beside it, which tell a slot from a variable.
-        slot: tuple of the variable's name and the slot's, where the file says both.
+        names: all other names of the file, to distinguish slots from variables.
+        slot: (name of the variable, name of the slot), if the file has both.
     """
     text = re.sub(r":\d+$", "", text)
     if match := re.fullmatch(r"(.+)/\.OPTIMIZER_SLOT/(?:.+/)?(.+)", text):
@@ -115,13 +115,13 @@ def spell(text, names=(), slot=None):
         # A second optimizer of the same kind has slots of its own.
         kinds = [f"{k}.{turn}" if turn else k for k in order[place].split()]
         return _spelled(text, variable, frozenset([*kinds, f"#{count}"]))
-    if variable in names:  # an optimizer that somebody named
+    if variable in names:  # an optimizer with a name of the user's
         return _spelled(text, variable, frozenset([f"{maker}#{count}"]))
     return _of_owner(text) or _spelled(text, text)
 
 
 def _of_owner(text):
-    """A slot by the path of an optimizer's attributes: `optimizer/m/dense/kernel`."""
+    """The `Spelling` of a slot in an optimizer: `optimizer/m/dense/kernel`; or None."""
     found = atoms(text)
     if not OWNERS & set(found[:-1]):
         return None
@@ -143,7 +143,7 @@ def _spelled(text, variable, slots=frozenset()):
 
 
 def _parts(text, found, slots):
-    """Finds the role: in the last part that has letters, in the last words there."""
+    """Makes a `Spelling`; the last part that has letters ends with the role."""
     if found and isinstance(found[0], str):
         found = [found]
     role, rest = None, [list(part) for part in found]
@@ -175,10 +175,10 @@ def _take_role(part):
 
 @functools.cache
 def atoms(text, parts=False):
-    """Words and numbers, in lower case; in a list for each part of a path if asked."""
+    """The words and numbers of a name in lower case; with `parts`, a list per part."""
     found = []
     for part in text.split("/"):
-        # As the file escapes a name with a slash or a dot.
+        # The file escapes a slash or a dot in a name.
         part = re.sub(r"\.(.)", lambda m: "_" if m[1] == "S" else m[1], part)
         part = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", part).lower()
         for pattern, word in PHRASES:
@@ -188,7 +188,7 @@ def atoms(text, parts=False):
 
 
 def same_word(one, other):
-    """Whether two words are one, or the one is the other abbreviated."""
+    """Whether two words are equal, or one abbreviates the other."""
     return one == other or (
         min(len(one), len(other)) >= 3
         and (one.startswith(other) or other.startswith(one))

@@ -1,1 +1,1 @@
-"""Topics and pairs as text: both sides, aligned, and what is proven of them."""
+"""Topics and pairs as text: both sides, aligned, with what is proven about them."""

@@ -1,4 +1,4 @@
-"""Which line of the left page stands beside which line of the right one."""
+"""Aligns two pages: which line of the right page is beside which line of the left."""
 
 import ast
 import dataclasses
@@ -40,8 +40,8 @@ def blocks(source, names):
         names: its public names, in order.
 
     Returns:
-        List of Block: the head of the page under the name "", then one per name; what
-        stands between two names belongs to the former, blank lines to neither.
+        List of Block: the head of the page under the name "", then one per name. Lines
+        between two names belong to the first of them, blank lines to neither.
     """
     starts = [("", 1)]
     for node in ast.parse(source).body:
@@ -68,7 +68,7 @@ def align(left, right, left_block, right_block):
         right_block: Block of the right page.
 
     Returns:
-        List of Row, in which every line of both blocks stands once.
+        List of Row, in which every line of both blocks appears once.
     """
     here, there = _steps(left, left_block), _steps(right, right_block)
     matcher = difflib.SequenceMatcher(
@@ -112,13 +112,13 @@ def _align_lines(left, right, ours, theirs):
 
 
 def _align_changed(left, right, ours, theirs):
-    """Pairs changed lines, in order, so that the most alike stand beside each other."""
+    """Pairs changed lines, in order, so that the most similar ones share a row."""
     if not ours or not theirs:
         return [Row(n, None, False) for n in ours] + [
             Row(None, n, False) for n in theirs
         ]
 
-    # The best total likeness of ours[i:] and theirs[k:], filled from the end.
+    # The best total similarity of ours[i:] and theirs[k:], filled from the end.
     best = [[0.0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
     likeness = [[0.0] * len(theirs) for _ in ours]
     matcher = difflib.SequenceMatcher(None, autojunk=False)

@@ -1,8 +1,8 @@
-"""All code that a definition needs: what it names at module level, across modules.
+"""Finds all code that a definition needs: the definitions it refers to, recursively.
 
 A page, or a user's module, is read as text and never imported. A *definition* is a
 function, a class or an assignment at the top of a module, with the comment above it.
-What a definition names is followed: to other definitions of its module, through the
+The names in a definition are followed: to other definitions of its module, through the
 imports of modules of this edition (`from v2_eager.numerics import optimizers`), and so
 on. Other imports are `Import`s: TensorFlow, NumPy, the standard library.
 """
@@ -16,7 +16,7 @@ import pathlib
 
 @dataclasses.dataclass(frozen=True)
 class Import:
-    """An import from outside: the statement that binds `name`, alone."""
+    """An import from outside the edition, as a statement that binds only `name`."""
 
     name: str
     statement: str
@@ -27,8 +27,8 @@ class Definition:
     """One function, class or assignment at the top of a module.
 
     Attributes:
-        module: the Module that it stands in.
-        name: what it binds; the first name, where it binds several.
+        module: the Module that contains it.
+        name: the name that it binds; the first one if it binds several.
         start, stop: its lines, [start, stop) from 1, with decorators, the comment above
             and the text below an assignment.
         node: its syntax tree.
@@ -59,10 +59,10 @@ class Definition:
 
     @functools.cached_property
     def references(self):
-        """[(expression, what it stands for)] of all that it takes from outside itself.
+        """[(expression, its target)] of all names that it takes from outside itself.
 
-        The expression is an `ast.Name`, or an `ast.Attribute` where a module of the
-        edition stands before the dot; what it stands for is a Definition or an Import.
+        The expression is an `ast.Name`, or an `ast.Attribute` if the part before the
+        dot is a module of the edition; its target is a Definition or an Import.
         """
         return [
             (node, found)
@@ -74,7 +74,7 @@ class Definition:
 
 
 class Module:
-    """A module as text.
+    """A module that is read as text, with its definitions.
 
     Attributes:
         name: dotted, as `v2_eager.optimizers`.
@@ -115,11 +115,11 @@ class Module:
             return known
         last = node
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_text(after):
-            last = after  # what it says of itself
+            last = after  # the text below an assignment
         return Definition(self, name, first, last.end_lineno + 1, node)
 
     def _take_import(self, node):
-        """Notes {local name: ("module", dotted) or ("member", module, name, node)}."""
+        """Adds {local name: ("module", dotted) or ("member", module, name, node)}."""
         for alias in node.names:
             if isinstance(node, ast.Import):
                 local = alias.asname or alias.name.partition(".")[0]
@@ -144,7 +144,7 @@ class Module:
         return ".".join([*package, *([node.module] if node.module else [])])
 
     def resolve(self, node):
-        """What an expression of this module stands for.
+        """The Definition or Import that an expression of this module refers to.
 
         Args:
             node: an `ast.Name`, or an `ast.Attribute` that begins with one.
@@ -153,7 +153,7 @@ class Module:
             (the part of the expression that is used up, Definition or Import), or None
             for a builtin name.
         """
-        chain = []  # the expressions from the name outwards
+        chain = []  # the expressions that contain the name, innermost first
         while isinstance(node, ast.Attribute):
             chain.append(node)
             node = node.value
@@ -183,7 +183,7 @@ class Module:
 
 
 class Edition:
-    """The modules that are read, by name; anything else is an import from outside.
+    """The modules that are read, by name; all other modules are imports from outside.
 
     Args:
         folders: {name of a top-level package or module: path}.
@@ -193,7 +193,7 @@ class Edition:
         self.folders, self._known = folders, {}
 
     def module(self, name):
-        """The Module called so, or None if it is not of this edition."""
+        """The Module of a dotted name, or None if it is not of this edition."""
         if name not in self._known:
             self._known[name] = None
             top, *rest = name.split(".")
@@ -211,7 +211,7 @@ class Edition:
 
 
 def needed(definitions):
-    """All definitions that some need, themselves included, in an order that runs.
+    """All definitions that the given ones need, with these, in an order that runs.
 
     Modules come before those that import from them, and each keeps its own order.
 
@@ -222,7 +222,7 @@ def needed(definitions):
         ([Definition], [Import]), each once; imports sorted by statement.
     """
     found, imports, order = {}, {}, []
-    # Depth first, so that a module follows the ones that it takes from.
+    # Depth first, so that a module comes after the ones that it imports from.
     stack = [iter(definitions)]
     path = []
     while stack:
@@ -247,7 +247,7 @@ def needed(definitions):
 
 
 def _ordered(found, order):
-    """The modules, each after those that its definitions take from."""
+    """The modules, each after those that its definitions import from."""
     needs = {module: set() for module in order}
     for definition in found:
         for _, what in definition.references:
@@ -269,7 +269,7 @@ def _is_text(node):
 
 
 def _bound_by(node):
-    """The names that a statement at the top of a module binds, imports apart."""
+    """The names that a statement at the top of a module binds, without imports."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     targets = {
@@ -310,7 +310,9 @@ def _outer(node, bound=frozenset()):
             yield from _outer(part, bound)
         own = bound | _locals(node.body)
         for part in node.body:
-            if isinstance(part, _FUNCTIONS):  # it does not see the names of the class
+            if isinstance(
+                part, _FUNCTIONS
+            ):  # a method does not see the names of the class
                 for decorator in part.decorator_list:
                     yield from _outer(decorator, own)
                 bare = ast.FunctionDef(
@@ -336,7 +338,7 @@ def _outer(node, bound=frozenset()):
 
 
 def _locals(body):
-    """The names that statements of a function or class bind, nested ones apart."""
+    """The names that statements of a function or class bind, without nested scopes."""
     found, outer = set(), set()
     stack = list(body)
     while stack:

@@ -1,8 +1,8 @@
 """The docstrings of pairs: whole on the left page, and on the right what differs.
 
-In the file of a right page, or of a Keras page, the docstring of a pair has the first
-line, and those paragraphs and entries that the left page does not have. What shows or
-hands out such a page puts in the rest.
+In the file of a right page, or of a Keras page, the docstring of a pair has only the
+first line, and those paragraphs and entries that the left page does not have. Commands
+that show or copy such a page add the rest from the left page.
 """
 
 import ast
@@ -10,13 +10,13 @@ import re
 import textwrap
 
 LISTS = "Args", "Raises"
-"""The sections of entries, `name: what it is`."""
+"""The sections that have entries, `name: what it is`."""
 ORDER = "", "Args", "Returns", "Raises"
-"""The sections, that of paragraphs first."""
+"""The names of the sections; "" is the paragraphs before them."""
 
 
 def parts(docstring):
-    """A docstring in parts.
+    """Splits a docstring into paragraphs, entries and sections.
 
     Args:
         docstring: its text, without indentation.
@@ -48,9 +48,9 @@ def whole(left, right):
 
     Args:
         left: the docstring of the left side, without indentation.
-        right: that of the right side, likewise. Its paragraphs come after those of the
-            left side; an entry, or `Returns`, takes the place of the left one of the
-            same name, or is added.
+        right: that of the right side, also without indentation. Its paragraphs come
+            after those of the left side; an entry, or `Returns`, replaces the left one
+            of the same name, or is added.
 
     Returns:
         The text.
@@ -59,7 +59,7 @@ def whole(left, right):
 
 
 def written(first, found):
-    """A docstring of its first line and its parts, as `parts` returns them."""
+    """A docstring from its first line and its parts, as `parts` returns them."""
     blocks = [first]
     for section in dict.fromkeys([*ORDER, *(section for section, _ in found)]):
         texts = [text for (where, _), text in found.items() if where == section]
@@ -71,7 +71,7 @@ def written(first, found):
 
 
 def completed(source, lefts):
-    """A right page whose pairs have their whole docstrings.
+    """The text of a right page, in which pairs have their whole docstrings.
 
     Args:
         source: its text.

@@ -1,4 +1,4 @@
-"""The edition as text: the modules of both sides, and what `numerics` has."""
+"""The edition as text: the modules of both sides, and the names of `numerics`."""
 
 import ast
 import difflib
@@ -26,7 +26,7 @@ def edition():
 
 @functools.cache
 def files():
-    """The Edition of the pages as their files are: lines are those of the files."""
+    """The Edition of the pages without completed docstrings: lines are the files'."""
     return Edition(_folders())
 
 
@@ -52,7 +52,7 @@ def numerics():
     """{"optimizers.Adam": Definition} of the public names of `v2_eager.numerics`."""
     paths = (topics.folder("v2_eager") / "numerics").glob("[a-z]*")
     modules = {stem: edition().module(f"{NUMERICS}.{stem}") for stem in _stems(paths)}
-    return {  # a package hands on what its modules define
+    return {  # a package exports the names of its modules
         f"{stem}.{name}": module.resolve(ast.Name(name))[1]
         for stem, module in modules.items()
         for name in module.public
@@ -79,10 +79,10 @@ def find(text):
 
 
 def of_numerics(text):
-    """The Definition that `text` names, or None where it names a topic or a pair.
+    """The Definition that `text` names, or None if it names a topic or a pair.
 
     Raises:
-        CommandError: it names none of these, but nearly one of `numerics`.
+        CommandError: it names nothing, but is similar to a name of `numerics`.
     """
     stem, _, name = text.removeprefix("v2_eager.").partition(".")
     topic = topics.topics().get(stem)
@@ -96,13 +96,13 @@ def of_numerics(text):
 
 
 def near(text):
-    """The names of `numerics` that may have been meant, the nearest first."""
+    """The names of `numerics` that are similar to a misspelled one, nearest first."""
     name = text.removeprefix("v2_eager.").removeprefix("numerics.")
     return difflib.get_close_matches(name, numerics(), 1, 0.75)
 
 
 def stands_for(symbols):
-    """The names of `numerics` that say which name of TensorFlow 1 they are.
+    """The names of `numerics` whose docstring names a TensorFlow 1 symbol they replace.
 
     Args:
         symbols: names such as "tf.train.AdamOptimizer", of which one is meant.
@@ -168,7 +168,7 @@ def _modules(topic):
 
 @functools.cache
 def place(definition):
-    """Where a definition stands: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
+    """The place of a definition: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
 
     A dot leads to a pair, a slash to code that pairs need: "rnn/keras/joined" is of the
     Keras page.
@@ -182,12 +182,12 @@ def place(definition):
 
 @functools.cache
 def helpers():
-    """All code that pairs need beside themselves, by the topic that it stands in.
+    """All helper code of pairs, by the topic that contains it.
 
     Returns:
-        {"rnn": [(place, Definitions)]}, in the order of the pages: two where a name has
-        one place on both sides, else one. Each module of `numerics` is by itself:
-        "numerics.rnn".
+        {"rnn": [(place, Definitions)]}, in the order of the pages: two Definitions if
+        both sides have the name, else one. Each module of `numerics` has a key of its
+        own: "numerics.rnn".
     """
     left, right = zip(*pairs().values(), strict=True)
     keras, rows = by_keras().values(), {}

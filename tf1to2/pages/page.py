@@ -1,4 +1,4 @@
-"""A page: a module that is found, read and, only when it must run, imported."""
+"""A page: a module that is found and read as text, and imported only to run it."""
 
 import ast
 import functools
@@ -15,24 +15,24 @@ INSTALLED = {"site-packages", "dist-packages"}
 
 
 class NoPage(FileNotFoundError):
-    """There is no such page."""
+    """The file of a page does not exist."""
 
 
 class Page:
-    """One side of a proof.
+    """One side of a proof: a module, read as text, and all modules that it imports.
 
-    `Page.copies` are folders that this process sees in the place of a root.
+    `Page.copies` are folders that this process uses in the place of a root.
 
     Args:
         module: an imported module, the dotted name of one, or the path of its file. A
             name is looked up in `root` without an import of what it names.
-        root: the folder that its top-level name lies in; found out unless given.
-        folders: other folders that its imports are looked up in.
+        root: the folder of its top-level name; found automatically by default.
+        folders: other folders in which its imports are looked up.
         written: whether it must exist; `module` raises `NoPage` if not, and `path` of a
             dotted name is None.
 
     Raises:
-        NoPage: it must exist, and does not.
+        NoPage: it must exist, but does not.
     """
 
     copies = []
@@ -69,7 +69,7 @@ class Page:
 
     @functools.cached_property
     def module(self):
-        """The module, imported: only a left page that runs today may be asked."""
+        """The module, imported: a left page must run on the installed TensorFlow."""
         if self._imported is not None:
             return self._imported
         if not self.exists:
@@ -82,20 +82,23 @@ class Page:
             folders = [*map(pathlib.Path, Page.copies), self.root]
             same = [folder / self.path.relative_to(self.root) for folder in folders]
             if pathlib.Path(loaded).resolve() not in same:
-                raise ImportError(f"{self.name} is {loaded} already, not {self.path}")
+                raise ImportError(
+                    f"{self.name} is already imported from {loaded}, "
+                    f"not from {self.path}"
+                )
         return importlib.import_module(self.name)
 
     @property
     def path_entries(self):
-        """What the search path must have for the page to be imported."""
+        """The folders that must be on the search path to import the page."""
         return list(dict.fromkeys(map(str, [self.root, *self.folders])))
 
     @functools.cached_property
     def sources(self):
         """{name: path} of the page and of all modules that it imports from its folders.
 
-        Imports are read off the sources: nothing runs, and what a function imports
-        counts as well. This package is no part of a page.
+        Imports are read from the sources: nothing runs, and imports inside functions
+        count as well. This package never belongs to a page.
         """
         found, waiting = {}, [(self.name, self.path)] if self.path else []
         while waiting:
@@ -112,7 +115,7 @@ class Page:
         return dict(sorted(found.items()))
 
     def _may_own(self, name):
-        """Whether a module may be the page's own: not where all packages lie."""
+        """Whether a module may belong to the page: it is not an installed package."""
         top = name.partition(".")[0]
         if INSTALLED & set(self.root.parts):
             return top == self.name.partition(".")[0]
@@ -135,7 +138,7 @@ class Page:
 
 
 def folders_of(folder):
-    """The folder of the test and those above, up to that of the project."""
+    """The folder of the test and its parents, up to the folder of the project."""
     above = [folder, *folder.parents]
     tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
     return above[: tops[0] + 1] if tops else above[:1]
@@ -146,11 +149,11 @@ def page_of(module, folders, written=True):
 
     Args:
         module: its dotted name, or the path of its file as seen from the first folder.
-        folders: what `folders_of` says of the folder of the test.
+        folders: `folders_of` the folder of the test.
         written: whether it must exist.
 
     Raises:
-        NoPage: there is none.
+        NoPage: the module does not exist.
     """
     text = str(module)
     if text.endswith(".py"):
@@ -165,7 +168,7 @@ def page_of(module, folders, written=True):
 
 
 def root_of(path, folders):
-    """The folder that the top of a file's dotted name lies in."""
+    """The folder that contains the top-level package or module of a file."""
     if (path.parent / "__init__.py").exists():
         return next(f for f in path.parents if not (f / "__init__.py").exists())
     for folder in folders:
@@ -215,13 +218,13 @@ def source_hash(source):
     """`code_hash` of the bytes of a source file."""
     try:
         tree = ast.parse(source)
-    except SyntaxError:  # of another Python: any change counts
+    except SyntaxError:  # written for another Python: any change counts
         return hashlib.sha256(source.replace(b"\r\n", b"\n")).hexdigest()
     return hashlib.sha256(code_of(undocumented(tree)).encode()).hexdigest()
 
 
 def undocumented(tree):
-    """A syntax tree, from which the docstrings are taken out."""
+    """A syntax tree without its docstrings."""
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
@@ -231,8 +234,8 @@ def undocumented(tree):
 def code_of(node):
     """A syntax tree as text, the same under every Python that reads it.
 
-    `ast.dump` shows fields that some versions do not have; an absent field, an empty
-    one and None are one here.
+    `ast.dump` shows fields that some versions do not have. Here an absent field, an
+    empty one and None are the same.
     """
     if isinstance(node, ast.AST):
         fields = [

@@ -1,4 +1,4 @@
-"""What is proven of a pair, in words."""
+"""The proof of a pair in words: verdict, cases, ways, bounds."""
 
 import functools
 import json
@@ -19,13 +19,13 @@ SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
 
 @functools.cache
 def proofs():
-    """{topic: {pair: what is proven of it}}, as `make upkeep` has written it."""
+    """{topic: {pair: its proof}}, as `make upkeep` has written it."""
     path = topics.folder("parity_tests") / "proofs.json"
     return json.loads(path.read_text("utf-8"))
 
 
 def verdict(proof):
-    """ "identical", or how far in the strict settings, and whether outputs are."""
+    """The verdict on a pair: "identical", or the distance in the strict settings."""
     bounds = [b for b in proof["bounds"] if b["settings"] != "default"]
     if bounds:
         far = f"within {max(b['ulps'] for b in bounds)} ULP"
@@ -35,17 +35,17 @@ def verdict(proof):
 
 
 def ways(proof):
-    """The ways that a pair was run in: "compat.v1, eager, tf.function"."""
+    """The ways in which a pair was run: "compat.v1, eager, tf.function"."""
     return ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
 
 
 def cases(proof):
-    """ "1 case", "2 cases"."""
+    """The number of cases: "1 case", "2 cases"."""
     return counted(proof["cases"], "case")
 
 
 def notes(proof):
-    """What there is beyond the verdict, a list of Markdown: bounds, ways left out, …"""
+    """Notes below the verdict, a list of Markdown: bounds, ways left out, …"""
     found = [f"{bound['case']}: {bound['reason']}" for bound in proof["bounds"]]
     found += [f"Not {WAYS.get(w, w)}: {reason}." for w, reason in proof["skips"]]
     found += [

@@ -1,8 +1,8 @@
-"""Which code of a page a function reaches: a change elsewhere changes no answer of it.
+"""Finds the code of a page that a function reaches: other code cannot affect it.
 
-A function, a class or a value of any module of the page is reached where its name
-stands in what is reached: as a name, an attribute or a string. So more is reached than
-runs, and never less, but for names that a program puts together.
+A function, a class or a value of any module of the page is reached if reached code
+contains its name: as a name, an attribute or a string. So more code is reached than
+runs, and never less, except for names that a program builds from strings.
 """
 
 import ast
@@ -21,11 +21,12 @@ def code(page, name):
         name: of a function, or of a class, at the top of its module.
 
     Returns:
-        As `Page.code`, which it is where the name is not found or a module is not read.
+        A hash like `Page.code`; exactly `Page.code` if the name is not found or a
+        module cannot be read.
     """
     try:
         modules = {n: _Module(p.read_bytes()) for n, p in page.sources.items()}
-    except SyntaxError:  # of another Python
+    except SyntaxError:  # written for another Python
         return page.code
     if page.name not in modules or name not in modules[page.name].bound:
         return page.code
@@ -44,7 +45,7 @@ def code(page, name):
 
 
 def names(statements):
-    """Every name, attribute and string in some statements."""
+    """All names, attributes and strings in the given statements."""
     found = set()
     for statement in statements:
         for node in ast.walk(statement):
@@ -60,12 +61,12 @@ def names(statements):
 
 
 class _Module:
-    """The statements of a module.
+    """The statements of a module, by the names that they bind.
 
     Attributes:
         body: all of them, without docstrings.
-        bound: {name: those that bind it and do nothing else}.
-        run: the others: what every import of the module does.
+        bound: {name: the statements that only bind it}.
+        run: the other statements, which every import of the module executes.
     """
 
     def __init__(self, source):
@@ -78,7 +79,7 @@ class _Module:
                 self.run.append(statement)
 
     def kept(self, seen):
-        """The statements that bind one of some names, and those that always run."""
+        """The statements that bind one of the names, and those that always run."""
         return [
             one
             for one in self.body
@@ -87,7 +88,7 @@ class _Module:
 
 
 def _bound(statement):
-    """The names that a statement binds; () of one that does something beside."""
+    """The names that a statement binds; () if it also does something else."""
     if isinstance(statement, DEFINED):
         return () if statement.decorator_list else (statement.name,)
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -102,6 +103,6 @@ def _bound(statement):
 
 
 def _is_main(statement):
-    """Whether it is `if __name__ == "__main__":`, which no import runs."""
+    """Whether a statement is `if __name__ == "__main__":`, which no import runs."""
     test = statement.test if isinstance(statement, ast.If) else None
     return isinstance(test, ast.Compare) and getattr(test.left, "id", "") == "__name__"

@@ -13,7 +13,7 @@ from tf1to2.pages.library import KERAS, PACKAGES, edition
 
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Two modules and the names that belong together.
+    """Two modules, and which name of the left belongs to which of the right.
 
     Attributes:
         left, right: Module.
@@ -35,8 +35,8 @@ class Sides:
         """A pair, then all code that it needs, as rows of a table of two columns.
 
         Returns:
-            List of (Definition or None, Definition or None): what has the same name on
-            both sides stands in one row, each definition once.
+            List of (Definition or None, Definition or None): definitions with the same
+            name share a row, and each definition appears once.
         """
         first = self.pair(name)
         ours, theirs = (
@@ -59,7 +59,7 @@ def of_topic(topic, keras=False):
     if keras and not topic.keras:
         known = [name for name, other in topics.topics().items() if other.keras]
         raise CommandError(
-            f"{topic.name} has no Keras page; there are: {', '.join(known)}"
+            f"{topic.name} has no Keras page; topics with one: {', '.join(known)}"
         )
     packages = (PACKAGES[0], KERAS) if keras else PACKAGES
     left, right = (edition().module(f"{p}.{topic.name}") for p in packages)
@@ -72,11 +72,11 @@ def of_files(left, right, names=()):
 
     Args:
         left, right: paths. Modules beside them are read for what the files need.
-        names: what belongs together: "logits", or "logits=compute_logits" where the
-            names differ; all that both files define, if empty.
+        names: the names to show: "logits", or "logits=compute_logits" if the names
+            differ. If empty, all names that both files define.
 
     Raises:
-        CommandError: a file cannot be read, or has not the name.
+        CommandError: a file cannot be read, or does not define the name.
     """
     modules = [_module(path) for path in (left, right)]
     pairs = {}
@@ -106,7 +106,7 @@ def _module(path):
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
     except (SyntaxError, ValueError) as error:
-        raise CommandError(f"{path}: no Python 3: {error}") from error
+        raise CommandError(f"{path}: not valid Python 3: {error}") from error
 
 
 def block(definition):

@@ -1,4 +1,4 @@
-"""Two pages side by side in a terminal."""
+"""Shows two pages side by side in a terminal."""
 
 import difflib
 import functools
@@ -11,7 +11,7 @@ from tf1to2.pages.definitions import needed
 from tf1to2.pages.sides import block
 
 WIDTH = 179
-"""Columns where the output is no terminal: two pages of 88 and the gutter."""
+"""Columns if the output is not a terminal: two pages of 88 and the gutter."""
 READABLE = 88
 """Columns of a paragraph, and of one page."""
 
@@ -37,14 +37,14 @@ def unified(sides, name=None):
 
 
 def label(module):
-    """How a module is called above its code."""
+    """The title of a module above its code."""
     return module.name.replace(".", "/") + ".py" if "." in module.name else module.path
 
 
 def side_by_side(sides, name=None, width=WIDTH, colour=False):
     """Two files, or one pair and all code that it needs, side by side.
 
-    They are aligned on names and step markers.
+    They are aligned at names and step markers.
 
     Args:
         sides: `sides.Sides`.
@@ -53,8 +53,8 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
         colour: whether to colour the syntax, by terminal escapes.
 
     Returns:
-        The text, a line per row. Between the sides stands "|" where the lines differ
-        by more than indentation, "<" or ">" where a line stands on one side only.
+        The text, a line per row. The sign between the sides is "|" if the lines differ
+        by more than indentation, "<" or ">" if only one side has a line.
     """
     column = (width - 3) // 2
     rule = f"{'─' * column}─┼─{'─' * (width - column - 3)}"
@@ -68,7 +68,7 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
             [_end(str(label(module)), column)] if module not in (None, last) else []
             for module, last in zip(modules, shown, strict=True)
         ]
-        if any(heads):  # what a pair needs may stand in another file
+        if any(heads):  # a helper of a pair may be in another file
             output += [_row(*heads, " ", column)]
         shown = [module or last for module, last in zip(modules, shown, strict=True)]
         left, right = (page(module) if module else None for module in modules)
@@ -78,11 +78,11 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
 
 
 def excerpt(sides, name, width=WIDTH, colour=False, count=20):
-    """The head of one pair: without its docstring, and without what it needs.
+    """The first lines of one pair, without its docstring and its helpers.
 
     Args:
-        sides, name, width, colour: as of `side_by_side`.
-        count: how many lines at most; the last one then says how many more there are.
+        sides, name, width, colour: as in `side_by_side`.
+        count: the maximum number of lines; the last one says how many are left out.
 
     Returns:
         List of lines.
@@ -133,12 +133,12 @@ def alone(definition, colour=False):
 
 
 def _end(path, column):
-    """A path, or its end where it is too long."""
+    """A path, or only its end if it is too long."""
     return path if len(path) <= column else "…" + path[1 - column :]
 
 
 def _blocks(sides, name):
-    """Yields (module, module, Block, Block) of what stands in one row, or None."""
+    """Yields (module, module, Block, Block) of the parts of one row, each or None."""
     if name is not None:
         for row in sides.parts(name):
             modules = [part and part.module for part in row]
@@ -160,12 +160,12 @@ def _rows(left, right, here, there):
 
 
 def _labels(ours, theirs, column):
-    """What stands above two modules."""
+    """The line above two modules: their titles."""
     return _row([str(label(ours))], [str(label(theirs))], " ", column)
 
 
 def _lines(left, right, row, column):
-    """A row of two pages as it is printed, of which one may be None."""
+    """A row of two pages as it is printed; one of the pages may be None."""
     ours = left.wrapped(row.left) if left else []
     theirs = right.wrapped(row.right) if right else []
     return _row(ours, theirs, _sign(left, right, row), column)
@@ -185,7 +185,7 @@ class _Page:
 
     @functools.cached_property
     def _tokens(self):
-        """Per line, the list of (text, escape sequence)."""
+        """For each line, the list of (text, escape sequence)."""
         if not self.colour:
             return [[(line, "")] for line in self.lines]
         from pygments.lexers import PythonLexer
@@ -200,7 +200,7 @@ class _Page:
         return lines
 
     def wrapped(self, number):
-        """The line as a list of (printed text, columns it takes)."""
+        """The line as a list of (printed text, number of columns)."""
         if number is None:
             return []
         pieces, widths = [], []
@@ -254,13 +254,13 @@ def _row(left, right, sign, column):
 
 
 def wants_colour(stream=None):
-    """Whether to colour: on a terminal, unless `NO_COLOR` is set."""
+    """Whether to print colours: on a terminal, unless `NO_COLOR` is set."""
     stream = stream or sys.stdout
     return stream.isatty() and "NO_COLOR" not in os.environ
 
 
 def width(stream=None):
-    """The columns to fill: the terminal's, or `COLUMNS`, or room for two pages."""
+    """The number of columns to fill: the terminal's, `COLUMNS`, or two pages."""
     stream = stream or sys.stdout
     if stream.isatty() or "COLUMNS" in os.environ:
         return max(60, shutil.get_terminal_size().columns)

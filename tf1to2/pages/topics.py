@@ -1,4 +1,4 @@
-"""Which topics and pairs there are, read off the trees, without TensorFlow."""
+"""Lists topics and pairs: read from the folders of the pages, without TensorFlow."""
 
 import ast
 import dataclasses
@@ -16,19 +16,19 @@ from tf1to2.common.words import no_such
 from tf1to2.pages.page import Page
 
 COMMANDS = "scan", "explain", "fix", "take", "proof", "port", "install"
-"""The chapters of the guide about commands: guide/scan.md."""
+"""The chapters of the guide about commands, such as guide/scan.md."""
 
 
 class UnknownTopic(CommandError):
-    """No such topic or pair; the message suggests the nearest."""
+    """The topic or pair does not exist; the message suggests the nearest one."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Topic:
-    """One stem: two pages, a proof, a recording, a section.
+    """One topic: two pages, a proof, a recording and a chapter of the same name.
 
     Attributes:
-        name: the stem.
+        name: of the topic, such as "rnn".
         v1: path of the left page.
         v2: path of the right page, which may be a package's `__init__.py`.
     """
@@ -44,7 +44,7 @@ class Topic:
 
     @property
     def names(self):
-        """(left page, right page) as paths below the repository, for people."""
+        """(left page, right page) as paths below the repository, to be printed."""
         return tuple(
             (path.relative_to(folder(package).parent)).as_posix()
             for path, package in ((self.v1, "v1_graph"), (self.v2, "v2_eager"))
@@ -58,7 +58,7 @@ class Topic:
 
     @functools.cached_property
     def _about(self):
-        """What the recording says of itself, or None."""
+        """The recording's own description, a dict, or None if it is missing."""
         if not self.golden.exists():
             return None
         with zipfile.ZipFile(self.golden) as store:
@@ -72,7 +72,7 @@ class Topic:
 
     @property
     def recording(self):
-        """How the genuine TensorFlow 1.15.5 stands to the left page, in words."""
+        """The state of the recording in words: "missing", "stale", "9 answers"."""
         if self._about is None:
             return "missing: make upkeep"
         if self.is_stale:
@@ -85,7 +85,7 @@ class Topic:
 
     @property
     def lesson(self):
-        """The first line of the pages' docstrings: names to grep for, and their way."""
+        """The first line of the pages' docstrings: the TF1 names → the TF2 way."""
         return (ast.get_docstring(self._tree) or "").partition("\n")[0]
 
     @property
@@ -101,10 +101,10 @@ class Topic:
 
     @functools.cached_property
     def distances(self):
-        """{name: how far it is from 1.15.5} of the pairs of the Keras page, in order.
+        """{name: distance to 1.15.5} of the pairs of the Keras page, in order.
 
-        Relative to the largest value of an array: None is identical, 0 is so but for
-        the sign of a zero.
+        The distance is relative to the largest value of an array. None means identical,
+        0 means identical except for the sign of a zero.
         """
         if self.keras is None:
             return {}
@@ -112,14 +112,16 @@ class Topic:
         for row in _keras_rows():
             topic, _, name = row["pair"].partition(".")
             far = float(row["relative"])
-            kept = row["leaf"] != "*" and far < math.inf  # by no naive form, by Keras
+            kept = (
+                row["leaf"] != "*" and far < math.inf
+            )  # of Keras, not of a naive form
             if topic == self.name and kept:
                 found[name] = max(found[name] or 0.0, far)
         return found
 
     @functools.cached_property
     def summaries(self):
-        """{name: the first line of its docstring} of all that the page defines."""
+        """{name: the first line of its docstring} of all definitions of the page."""
         return {
             node.name: (ast.get_docstring(node) or "").partition("\n")[0]
             for node in self._tree.body
@@ -140,7 +142,7 @@ def _public(tree):
 
 
 def distance_told(far):
-    """A distance of a Keras page in words, short: see `Topic.distances`."""
+    """A distance of `Topic.distances` in words: "identical", "within 1.2e-07"."""
     if far is None:
         return "identical"
     return f"within {far:.1e}" if far else "identical but for the sign of a zero"
@@ -149,7 +151,7 @@ def distance_told(far):
 @functools.cache
 def _keras_rows():
     rows = tsv.rows(folder("parity_tests") / "keras.tsv", complete=False)
-    return [row for row in rows if not row["where"]]  # what is said of all releases
+    return [row for row in rows if not row["where"]]  # rows for all releases
 
 
 def folder(package):
@@ -159,13 +161,13 @@ def folder(package):
 
 
 def document(name):
-    """Path of MIGRATION.md or the like: at the top, or where setup.py has packed it."""
+    """Path of a document such as MIGRATION.md, in the repository or as packed."""
     packed = folder("tf1to2") / "documents"
     return (packed if packed.is_dir() else folder("tf1to2").parent) / name
 
 
 def groups():
-    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
+    """{title: names of its topics}, as in the markers of MIGRATION.md."""
     text = document("MIGRATION.md").read_text("utf-8")
     found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
     return {title: names.split() for title, names in found}

@@ -1,4 +1,4 @@
-"""Runs both sides of a pair, compares them bit for bit, keeps recordings.
+"""Proofs of pairs: runs both sides, compares them bit for bit, keeps recordings.
 
     from tf1to2.parity import Op, Proof, normal
 

@@ -1,7 +1,7 @@
-"""Inputs by description: drawn anew, the same everywhere, at any size.
+"""Inputs by description: `normal("n", 3)` draws the same array on every machine.
 
 A dimension is a number or a letter. `normal("n", 3)` is a matrix of three columns, and
-the harness chooses the number of rows: several sizes, an unknown one, any at all.
+the harness chooses the number of rows: several sizes, an unknown one, random ones.
 """
 
 import dataclasses
@@ -12,10 +12,10 @@ import numpy as np
 from tf1to2.parity import structure
 
 SIZES = ((7, 5, 3, 2), (8, 16, 4, 6), (67, 33, 9, 10))
-"""What the first, second … letter of a case stands for: multiples of 8 and others."""
+"""Sizes of the first, second … letter of a case: multiples of 8 and others."""
 
 LONG = 1031
-"""What the first letter stands for in the last row, where 67 of them are too few."""
+"""Size of the first letter in the last row, if 67 make too small an array."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ def integers(*dims, low=0, high=10, dtype="int32"):
 
 
 def booleans(*dims):
-    """True or False, evenly."""
+    """True or False, each with probability 0.5."""
     return Spec(dims, lambda rng, shape: rng.randint(0, 2, shape), "bool")
 
 
@@ -70,15 +70,15 @@ def letters(tree):
 
 
 def real(shape):
-    """Whether an array of `shape` has the size of real code: 64 rows, 1,000 numbers."""
+    """Whether `shape` has the size of real code: 64 rows and 1,000 numbers, or more."""
     return math.prod(shape) >= 1000 or (len(shape) > 1 and shape[0] >= 64)
 
 
 def bindings(tree):
-    """The usual sizes of the letters in `tree`: three, the last that of real code.
+    """The three usual sizes of the letters in `tree`; the last is as in real code.
 
     Returns:
-        List of {letter: size}; one empty dict where there are no letters.
+        List of {letter: size}; one empty dict if there are no letters.
     """
     names = letters(tree)
     if not names:
@@ -90,9 +90,9 @@ def bindings(tree):
 
 
 def drawn(tree, sizes, *names):
-    """`tree` with every spec drawn at `sizes`, from a stream that `names` select.
+    """`tree` with every spec drawn at `sizes`; `names` seed the generator.
 
-    Arrays are copied: a page that writes to its argument harms nobody else.
+    Arrays are copied, so that a page may write to its arguments.
     """
     rng = structure.generator(*names, sorted(sizes.items()))
 
@@ -109,14 +109,14 @@ def drawn(tree, sizes, *names):
 
 
 def unknown(tree, literal=False):
-    """{path: shape with None} of what may vary in `tree`.
+    """{path: shape with None} of the arrays in `tree` with dimensions that may vary.
 
     Args:
         tree: arguments with specs and arrays.
-        literal: whether every dimension of the given arrays counts as varying, too.
+        literal: whether every dimension of the given arrays counts as varying as well.
 
     Returns:
-        dict from path to a list with None where a spec has a letter.
+        dict from path to a list, with None for each letter of a spec.
     """
     shapes = {
         path: [None if isinstance(d, str) else d for d in spec.dims]

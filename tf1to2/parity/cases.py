@@ -1,7 +1,7 @@
-"""What is proven of a pair: its cases.
+"""The cases of a pair: which function runs with which inputs, and how.
 
-A case names a public function of a pair and its inputs. The page's kind decides how it
-is run and which ways it is proven in:
+A case names a public function of a pair and its inputs. The kind of the page decides
+how the case is run, and in which ways it is proven:
 
     Op       tensors in, tensors out        graph eager function dynamic xla generated
     Layer    a factory of a callable        graph eager function dynamic xla generated
@@ -26,27 +26,28 @@ DIFFERENCES = ("values", "shape", "structure", "raises")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Case:
-    """What all kinds of case share.
+    """Base class of all kinds of case.
 
     Attributes:
         name: the public name of the pair.
-        slug: what is special about this case, in English.
+        slug: a short description of this case, in English.
         args: positional arguments. NumPy arrays and specs (`normal("n", 3)`) become
-            tensors, the rest is handed on as it is. A program takes all as given.
-        kwargs: keyword arguments, handed on as they are.
-        expect: the outputs as a reader expects to see them, compared with both sides as
-            they would be read: 0.1 is the float32 next to it, 3.9 is not 3, 1 no True.
+            tensors, other values are passed unchanged. A program gets all values
+            unchanged.
+        kwargs: keyword arguments, passed unchanged.
+        expect: the outputs as a reader would write them, compared with both sides: 0.1
+            means the nearest float32, 3.9 does not equal 3, and 1 does not equal True.
         sizes: list of {letter: size}, in place of the usual three.
         exact: compare with the recording in the given dtype, not by the float64 recipe:
             for cases about float32 itself, and for arithmetic that never rounds.
-        float32: the page computes in float32 whatever comes in, so that nothing can be
-            widened: like `exact`, and in no way and setting need the bits be those of
-            the recording where the table of float32 says that kernels differ.
-        skip: {way or rung: reason} of what cannot be asked of this case.
+        float32: the page computes in float32 for any input dtype, so that nothing can
+            be widened. Like `exact`; besides, in every way and setting, leaves may
+            differ from the recording as the table of float32 allows.
+        skip: {way or rung: reason} of the parts that this case cannot be proven in.
         factory: of a layer, the keywords that make it.
-        traces: of a program, how often each of its `tf.function`s may trace; 2 where
-            the first call makes variables, 0 where all run in other processes.
-        more: what else the runners are asked: see `v1.run`.
+        traces: of a program, how often each of its `tf.function`s may trace; 2 if the
+            first call makes variables, 0 if all run in other processes.
+        more: further entries of the request: see `v1.run`.
     """
 
     name: str
@@ -91,11 +92,11 @@ class Case:
         return arrays.letters(self.args)
 
     def bindings(self):
-        """The sizes that this case is run at, as dicts from letter to number."""
+        """The sizes for which this case is run, as dicts from letter to number."""
         return self.sizes or arrays.bindings(self.args)
 
     def request(self, sizes, dynamic=False, seed=0):
-        """What both runners are asked: see `v1.run`."""
+        """The request for the runners of both sides: see `v1.run`."""
         names = [self.name, self.slug] + ([seed] if seed else [])
         shapes = {}
         if dynamic:
@@ -136,17 +137,17 @@ class Program(Case):
 class FalseFriend(Case):
     """A page whose obvious replacement gives other numbers.
 
-    Proven like any op or program; besides, `naive` must differ from the left page, and
-    in what the case says. Equal numbers in another dtype, or in a list for
-    a tuple, are no false friend.
+    It is proven like any op or program. Besides, `naive` must differ from the left
+    page, in the property that the case names. Equal numbers in another dtype, or in a
+    list instead of a tuple, do not make a false friend.
 
     Attributes:
         of: the kind of page: "op", "layer" or "program".
         naive: the obvious replacement, a function of the same arguments: tensors for an
             op, arrays for a program; of a layer, a factory.
         because: why it differs, in a sentence.
-        differs: in what: "values"; "shape"; "structure", where there are other leaves;
-            or "raises", where the naive form does not work.
+        differs: the property: "values"; "shape"; "structure", if there are other
+            leaves; or "raises", if the naive form does not work.
     """
 
     of: str = "op"
@@ -158,7 +159,7 @@ class FalseFriend(Case):
         super().__post_init__()
         if self.differs not in DIFFERENCES or self.naive is None:
             raise ValueError(
-                f"{self}: a false friend has a naive form, and differs in one of "
+                f"{self}: a false friend needs naive=…, and differs= one of "
                 + ", ".join(DIFFERENCES)
             )
 
@@ -173,10 +174,10 @@ class FalseFriend(Case):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Raises(Case):
-    """Bad input, and the exception that it raises on each side; None where it works.
+    """Bad input, and the exception that it raises on each side; None if it works.
 
-    Where it works on several sides, their outputs are compared. Where it works only on
-    the right, `expect` says what comes out.
+    If it works on several sides, their outputs are compared. If it works only on the
+    right, `expect` has the outputs.
 
     Attributes:
         of: the kind of page: "op", "layer" or "program".
@@ -184,7 +185,7 @@ class Raises(Case):
         eager: exception type of the right page.
         function: exception type of the right page in a `tf.function`.
         match: regular expression that is found in every message; "^$" if it is empty.
-        genuine: exception type in 1.15 where it is not `graph`.
+        genuine: exception type in 1.15, if it is not `graph`.
         dynamic: whether the shapes of placeholders and signature are unknown.
     """
 
@@ -199,23 +200,23 @@ class Raises(Case):
     def __post_init__(self):
         super().__post_init__()
         if not (self.graph or self.eager or self.function or self.genuine):
-            raise ValueError(f"{self}: Raises names no exception: it is another case")
+            raise ValueError(f"{self}: Raises needs an exception type of some side")
         if re.search(self.match, "\0"):
-            raise ValueError(f"{self}: match={self.match!r} is found in any message")
+            raise ValueError(f"{self}: match={self.match!r} matches any message")
         works = [w for w in ("eager", "function") if w in self.ways and self.works(w)]
         if works and not self.works("graph") and self.expect is None:
             raise ValueError(
-                f"{self}: works in {' and '.join(works)} alone: say what comes out, "
+                f"{self}: works only in {' and '.join(works)}: give the outputs, "
                 "expect=…"
             )
 
     def works(self, way):
-        """Whether the input is no error in "graph", "eager" or "function"."""
+        """Whether the input raises no error in "graph", "eager" or "function"."""
         return getattr(self, way) is None
 
     @classmethod
     def alike(cls, name, slug, args, error, match, **others):
-        """A case of one exception on all sides, but for those that `others` name."""
+        """A case of one exception on all sides, except those that `others` name."""
         errors = {"graph": error, "eager": error, "function": error, **others}
         return cls(name, slug, args, match=match, **errors)
 

@@ -1,4 +1,4 @@
-"""Two answers, leaf by leaf and bit by bit; the first difference is named."""
+"""Compares two answers, leaf by leaf and bit by bit; names the first difference."""
 
 import dataclasses
 
@@ -16,26 +16,26 @@ from tf1to2.parity.distance import (
 
 
 class Mismatch(AssertionError):
-    """Two answers differ where they must not."""
+    """Two answers differ more than they may."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Bound:
-    """A difference that is known, measured and understood. It holds from above.
+    """A known difference, measured and explained: an upper bound of the distance.
 
     Attributes:
         pair: "topic.name".
         case: the slug of the case.
-        way: the way it is seen in: "graph", "eager", "function", "dynamic", "xla".
-        side: what it is compared with: "compat.v1" or "1.15.5".
+        way: the way that shows it: "graph", "eager", "function", "dynamic", "xla".
+        side: the other side of the comparison: "compat.v1" or "1.15.5".
         leaf: path of the leaf, as a failure prints it.
         ulps: the most units in the last place that any element may differ by, if it
-            differs by more than `LAST_BITS`; 0 where zeros alone differ, in their sign.
+            differs by more than `LAST_BITS`; 0 if only signs of zeros differ.
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
-        where: the releases that differ, as "tensorflow<2.17"; all, unless given.
-        settings: "strict" or "default", where it is seen in these alone.
-        noise: of a leaf that is 0 but for rounding, its largest magnitude as measured;
+        where: the releases that differ, as "tensorflow<2.17"; all releases by default.
+        settings: "strict" or "default", if only these settings show it.
+        noise: of a leaf that is 0 except for rounding, its largest measured magnitude;
             both sides may have `NOISE_SLACK` times as much, at any distance.
     """
 
@@ -52,7 +52,7 @@ class Bound:
     noise: float = 0.0
 
     def allows(self, expected, actual, worst):
-        """Whether two arrays, `worst` units apart, differ by no more than this says."""
+        """Whether two arrays, `worst` units apart, are within this bound."""
         if self.noise:
             return magnitude(expected, actual) <= NOISE_SLACK * self.noise
         if worst <= self.ulps:
@@ -62,14 +62,14 @@ class Bound:
 
 @dataclasses.dataclass
 class Tally:
-    """What a comparison compared.
+    """The result of a comparison: how much was compared, and the largest distance.
 
     Attributes:
         leaves: how many arrays.
         elements: how many numbers and texts.
         ulps: the largest distance, in units in the last place.
         relative: the largest difference, relative to the largest value of its leaf;
-            kept only where float32 is compared with the genuine TensorFlow 1.15.
+            only if float32 is compared with the genuine TensorFlow 1.15.
         differ: how many arrays are not identical.
     """
 
@@ -90,11 +90,11 @@ class Tally:
 
 
 def compare(expected, actual, sides, bounds=None):
-    """Asserts that two answers hold the same bits.
+    """Asserts that two answers have the same bits.
 
-    The rungs, in order: which leaves there are, the containers that hold them (a tuple
-    is no list), their dtypes and shapes, then their values (NaN where there is NaN,
-    -0.0 where there is -0.0).
+    The rungs, in order: the paths of the leaves, their containers (a tuple differs from
+    a list), their dtypes and shapes, then their values (NaN must be NaN, -0.0 must be
+    -0.0).
 
     Args:
         expected: {path: array}.
@@ -103,7 +103,7 @@ def compare(expected, actual, sides, bounds=None):
         bounds: {path: Bound} of the leaves that are known to differ.
 
     Returns:
-        Tally: how much was compared, and the largest distance met.
+        Tally: how much was compared, and the largest distance.
 
     Raises:
         Mismatch: naming the first rung, leaf, index, both values and their distance.
@@ -112,7 +112,7 @@ def compare(expected, actual, sides, bounds=None):
     left, right = sides
     lost = [path for path in bounds if path not in expected]
     if lost:
-        raise Mismatch("a bound on no leaf: " + ", ".join(lost))
+        raise Mismatch("a bound names a missing leaf: " + ", ".join(lost))
     if list(expected) != list(actual) and set(expected) != set(actual):
         only = [f"{p} only in {left}" for p in expected if p not in actual]
         only += [f"{p} only in {right}" for p in actual if p not in expected]
@@ -139,15 +139,15 @@ def compare(expected, actual, sides, bounds=None):
 
 
 def difference(a, b):
-    """In what two answers differ, roughly first.
+    """The kind of difference between two answers, the coarsest kind first.
 
     Args:
         a: {path: array}.
         b: {path: array}.
 
     Returns:
-        "structure" where there are other leaves, "shape", "values" (whatever their
-        dtypes); "dtype" or "container" where only that differs; "" where nothing does.
+        "structure" if there are other leaves, "shape", "values" (of any dtypes);
+        "dtype" or "container" if only that differs; "" if nothing differs.
     """
     if set(a) != set(b):
         return "structure"
@@ -163,7 +163,7 @@ def difference(a, b):
 
 
 def same_numbers(x, y):
-    """Where two arrays of one shape hold the same numbers, as the coarser has them."""
+    """Where two arrays of one shape have the same numbers, in the coarser dtype."""
     if x.dtype != y.dtype and "U" in (x.dtype.kind, y.dtype.kind):
         same = x.dtype.kind == y.dtype.kind
         return np.asarray(x == y) if same else np.zeros(x.shape, bool)

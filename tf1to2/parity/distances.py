@@ -1,9 +1,9 @@
-"""How far a Keras page is from the genuine TensorFlow 1.15.5: the table of distances.
+"""The table of distances: how far Keras pages are from the genuine TensorFlow 1.15.5.
 
-A Keras page has some of the names of a proof's pages, and is what a user of Keras
-writes. The cases of these names run it, in float32 as given and from the same weights,
-and each answer is compared with the recording. What has the same bits has no row; the
-distance of every other array has one, and may be at most four times as large.
+A Keras page has some of the names of a proof's pages, as a user of Keras would write
+them. The cases of these names run it, in float32 as given and from the same weights,
+and each answer is compared with the recording. An array with the same bits has no row;
+every other array has one, and its distance may be at most four times as large.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from tf1to2.parity.cases import Case, Raises
 from tf1to2.parity.compare import Mismatch, Tally
 
 WAY = "keras"
-"""What the way is called, in `skip` and in the names of tests."""
+"""The name of the way, in `skip` and in the names of tests."""
 
 SIDES = ("1.15.5", "Keras")
 ABSENT = (0, math.inf)
@@ -27,13 +27,13 @@ ABSENT = (0, math.inf)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Naive:
-    """The obvious form of a Keras page, which is farther away than the page.
+    """The obvious form of a Keras page, which has a larger distance than the page.
 
     Attributes:
         of: the case that runs it, as `str` has it: "make_batch_norm, training".
         slug: what is naive about it, in English.
-        form: what stands in the place of the page's function, with its signature.
-        because: why it is farther away, in a sentence.
+        form: a function that replaces the page's function, with the same signature.
+        because: why it has a larger distance, in a sentence.
     """
 
     of: str
@@ -46,7 +46,7 @@ class Naive:
 
     @property
     def name(self):
-        """The pair."""
+        """The name of the pair."""
         return self.of.partition(", ")[0]
 
 
@@ -54,8 +54,8 @@ class Table(float32.Table):
     """The rows of keras.tsv: like float32.tsv, with the version of Keras."""
 
     notes = (
-        "How far the Keras pages are from the genuine TensorFlow 1.15.5: made by",
-        "`make upkeep`. What has no row has the same bits.",
+        "How far the Keras pages are from the genuine TensorFlow 1.15.5: written by",
+        "`make upkeep`. An array without a row has the same bits.",
     )
     fields = ("pair", "case", "leaf", "ulps", "relative", "where", "noise")
     slack = 4
@@ -67,7 +67,7 @@ class Table(float32.Table):
 
 
 class Distances:
-    """The Keras page of a proof, and how far it is.
+    """The Keras page of a proof, and its distances.
 
     Args:
         proof: the `Proof`, whose cases and recording are used.
@@ -77,7 +77,7 @@ class Distances:
         naive: list of `Naive`.
 
     Raises:
-        ValueError: a naive form names no case.
+        ValueError: a naive form names a case that does not exist.
     """
 
     def __init__(self, proof, page, path, naive=()):
@@ -89,10 +89,10 @@ class Distances:
                 del self.known[name]  # nothing was recorded in float32
         for naive in self.naive:
             if naive.of not in self.known:
-                raise ValueError(f"a naive form names no case: {naive}")
+                raise ValueError(f"a naive form names an unknown case: {naive}")
 
     def unknown(self):
-        """The rows of the table that name no case: for a test, not for this command."""
+        """The rows of the table whose case does not exist; only a test calls it."""
         named = {str(case) for case in [*self.cases, *self.naive]}
         rows = [*self.table.rows.values(), *self.table.by_release.values()]
         mine = [row for row in rows if row.pair.startswith(self.proof.name + ".")]
@@ -101,7 +101,7 @@ class Distances:
 
     @property
     def cases(self):
-        """The cases that the page answers."""
+        """The cases of functions that the Keras page has."""
         names = self.page.module.__all__
         return [case for case in self.known.values() if case.name in names]
 
@@ -112,8 +112,8 @@ class Distances:
             {"Keras": Tally} of the distances; of a naive form, {"compat.v1": Tally}.
 
         Raises:
-            Mismatch: a distance has no row, or is not what its row says; a naive form
-                is no farther away than the page.
+            Mismatch: a distance has no row, or is larger than its row allows; the
+                distance of a naive form is not larger than that of the page.
         """
         pair = f"{self.proof.name}.{case.name}"
         slug = str(case).partition(", ")[2]
@@ -133,11 +133,11 @@ class Distances:
         near = self.table.of(pair, case.of.partition(", ")[2]).values()
         near = [row.relative for row in near if row.relative < math.inf]
         if tally.relative <= max([0.0, *near]):
-            raise Mismatch(f"{pair}: {case} is no farther away than the page")
+            raise Mismatch(f"{pair}: {case} has no larger distance than the page")
         return {"compat.v1": Tally(1, 1)}
 
     def apart(self, case):
-        """{leaf: distance} of what differs in one case or naive form, now."""
+        """{leaf: distance} of all that differs in one case or naive form, now."""
         found, sides = {}, (SIDES[0], f"Keras, {case}")
         for expected, actual in zip(*self._answers(case), strict=True):
             distances = _measure(case)(expected, actual, sides)
@@ -145,7 +145,7 @@ class Distances:
         return found
 
     def _answers(self, case):
-        """(what 1.15.5 answered, what Keras does), each a list by size."""
+        """(answers of 1.15.5, answers of Keras), each a list by size."""
         from tf1to2.parity import v2
 
         page = self.page.module
@@ -165,7 +165,7 @@ class Distances:
 
 
 def _measure(case):
-    """What measures a case: of a naive form the numbers alone."""
+    """The function that measures a case; for a naive form, only its numbers."""
 
     def numbers(*sides):
         found = measure(*sides)
@@ -175,7 +175,7 @@ def _measure(case):
 
 
 def measure(expected, actual, sides):
-    """Like `float32.measure`; what Keras does not keep is infinitely far away."""
+    """Like `float32.measure`; the distance of an array that Keras lacks is infinity."""
     absent = set(expected) - set(actual) - {"structure"}
     if not absent:
         return float32.measure(expected, actual, sides)
@@ -184,17 +184,17 @@ def measure(expected, actual, sides):
         for answer in (expected, actual)
     )
     if not shared:
-        raise Mismatch(f"{sides[1]} answers nothing of {', '.join(expected)}")
+        raise Mismatch(f"{sides[1]} returns none of {', '.join(expected)}")
     return {**float32.measure(shared, answered, sides), **dict.fromkeys(absent, ABSENT)}
 
 
 def _leaf(case):
-    """The leaf of a row: one for all that a list holds, for all of a naive form."""
+    """The leaf of a row: one for all elements of a list, one for a naive form."""
     if isinstance(case, Naive):
         return lambda path: "*"
     return lambda path: re.sub(r"/\d+$", "/*", path)
 
 
 def _carried(answer):
-    """An answer without its initial values: weights are carried over, not drawn."""
+    """An answer without its initial values: the weights are copied, not drawn."""
     return {p: x for p, x in answer.items() if not p.startswith("initial/")}

@@ -1,4 +1,4 @@
-"""Compares an answer with the numbers that a reader of the case expects."""
+"""Compares an answer with the numbers that the case has in `expect`."""
 
 import numpy as np
 
@@ -24,28 +24,28 @@ def compare_expected(proof, case, answer):
 
 
 def outputs_of(answer):
-    """The leaves of an answer that the page returned, and their structure."""
+    """The leaves of an answer that the page returned, with their structure."""
     roots = ("outputs", "structure")
     return {p: x for p, x in answer.items() if p.split("/")[0] in roots}
 
 
 def _expected(expect, outputs, path="outputs"):
-    """Yields (path, array) of `expect`, whose lists may stand for arrays."""
+    """Yields (path, array) of `expect`, where a list may mean an array."""
     if path in outputs:
         yield path, _as_read(structure.as_array(np.asarray(expect)), outputs[path])
         return
     pairs = structure.children(expect)
     for key, subtree in [("", expect)] if pairs is None else pairs:
         if not any(p.startswith(f"{path}/{key}") for p in outputs):
-            raise Mismatch(f"{path}/{key} is expected and missing")
+            raise Mismatch(f"{path}/{key} is expected, but missing")
         yield from _expected(subtree, outputs, f"{path}/{key}")
 
 
 def _as_read(leaf, like):
-    """An expected leaf in the dtype of the answer, where it is the number as read.
+    """An expected leaf in the dtype of the answer, if it means the same number.
 
-    A float answer may be expected as an integer or in more digits than it has; an
-    integer, a truth value or a text only as what it is.
+    For a float, `expect` may have an integer, or more digits than float32 has. For an
+    integer, a bool or a text it must have the same type.
     """
     kind = like.dtype.kind
     if not leaf.size and kind != "U":  # an empty list has no dtype

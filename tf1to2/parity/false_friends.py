@@ -1,4 +1,4 @@
-"""Proves that what is taken for a pair gives something else."""
+"""Proves that the obvious replacement of a left page gives other results."""
 
 import types
 
@@ -18,7 +18,7 @@ FOUND = {
 
 
 def both(proof, case, sizes):
-    """What a false friend's left page and its naive replacement answer.
+    """The answers of a false friend's left page and of its naive replacement.
 
     Returns:
         Two {path: array}; the second one is the exception where the naive form
@@ -29,7 +29,7 @@ def both(proof, case, sizes):
     from tf1to2.parity import v1, v2, widening
 
     request = case.request(sizes)
-    if "graph" in case.skip:  # the recording stands for the left page
+    if "graph" in case.skip:  # the recording replaces the left page
         request = proof.widened(case, request)
         left = proof.recorded_answer(case, sizes)
     else:
@@ -40,7 +40,7 @@ def both(proof, case, sizes):
     try:
         with widening.keras_in(request.get("floatx")):
             naive = _naive(proof, case, request, args)
-    except Exception as error:  # which one does not matter, that it does not work
+    except Exception as error:  # any exception counts: the naive form does not work
         naive = error
     else:
         if case.kind != "layer":
@@ -51,7 +51,7 @@ def both(proof, case, sizes):
 
 
 def _naive(proof, case, request, args):
-    """What the naive form returns; of a layer the outputs, from the same weights."""
+    """The outputs of the naive form; a layer gets the same weights."""
     if case.kind != "layer":
         return case.naive(*args, **case.kwargs)
     from tf1to2.parity import v2
@@ -69,7 +69,7 @@ def prove(proof, case):
         {"compat.v1": Tally}.
 
     Raises:
-        Mismatch: they do not differ in what the case says.
+        Mismatch: they do not differ in the property that the case names.
     """
     for sizes in case.bindings():
         left, naive = both(proof, case, sizes)
@@ -80,7 +80,7 @@ def prove(proof, case):
         if found != case.differs:
             shown = f": {naive!r}" if found == "raises" else ""
             raise Mismatch(
-                f"{proof.name}.{case}: no false friend by {case.differs}: the naive "
+                f"{proof.name}.{case}: not a false friend by {case.differs}: the naive "
                 f"form {FOUND[found]}{shown}"
             )
     return {"compat.v1": Tally(1, 1)}

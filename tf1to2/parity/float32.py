@@ -1,14 +1,15 @@
-"""Raw float32 against the genuine TensorFlow 1.15.5: the table of what differs.
+"""The table of differences in float32 from the genuine TensorFlow 1.15.5.
 
-A row says how far a leaf is, in units in the last place and relative to the leaf's
-largest value, and by which kernels that have changed since. It holds from above, on
-every machine alike: a distance may be `SLACK` times the relative one of its row, and
-`LAST_BITS` more, since a processor has last bits of its own. A leaf without a row may
-differ by `LAST_BITS`. A leaf that is 0 but for rounding (a bias before a batch norm)
-has a row of `noise`: its magnitude, which bounds both sides in the place of a distance.
+A row has the distance of a leaf, in units in the last place and relative to the leaf's
+largest value, and the kernels that cause it, which have changed since 1.15.5. A row is
+an upper bound, the same on every machine: a distance may be `SLACK` times the relative
+one of its row, plus `LAST_BITS`, because last bits depend on the processor. A leaf
+without a row may differ by `LAST_BITS`. A leaf that is 0 except for rounding (a bias
+before a batch norm) has a row of `noise`: its magnitude, which bounds both sides
+instead of a distance.
 
-What is farther away on some releases has a row for these, `where`. `upkeep.measuring`
-makes the table.
+If a distance is larger on some releases, a row of its own names them in `where`.
+`upkeep.measuring` makes the table.
 """
 
 import csv
@@ -31,18 +32,18 @@ from tf1to2.parity.distance import (
 )
 
 SLACK = 8
-"""How much farther than measured a leaf may be, as a factor. Five steps of Adam on one
-processor took a leaf 2.8 times as far as on the one where its row was measured."""
+"""The factor by which a distance may exceed its row. After five steps of Adam, the
+distance of a leaf was 2.8 times as large on one processor as on the one of its row."""
 
 STALE = 2
-"""By which factor a distance that is measured anew is told to a person."""
+"""The factor by which a new distance must differ from its row to be printed."""
 
 FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels", "where", "noise")
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A leaf that differs.
+    """A row: one leaf of one case, with its distance.
 
     Attributes:
         pair: "topic.name".
@@ -51,9 +52,9 @@ class Row:
         ulps: the most units in the last place that an element differs by, at any size.
         relative: the largest difference, divided by the largest absolute value of the
             leaf.
-        kernels: which kernels cause it, of those that have other bits by themselves.
-        where: the releases that it is said of in the place of the row of all.
-        noise: the largest magnitude of a leaf that is 0 but for rounding; 0 elsewhere.
+        kernels: the kernels that cause it, of those that differ alone as well.
+        where: the releases for which this row replaces the row of all releases.
+        noise: the largest magnitude of a leaf that is 0 except for rounding; else 0.
     """
 
     pair: str
@@ -73,7 +74,7 @@ def float32_table(path):
 
 
 def here():
-    """Where a table is measured, for people: the release and the system."""
+    """The release and the system on which a table is measured, to be printed."""
     import tensorflow as tf
 
     from tf1to2.parity.recordings import system
@@ -82,7 +83,7 @@ def here():
 
 
 class Table:
-    """The rows of a file, of one proof after the other; see the module.
+    """The rows of a file, sorted by proof; see the module.
 
     Args:
         path: the file, tab-separated, which need not exist.
@@ -132,12 +133,12 @@ class Table:
         }
 
     def replace(self, name, rows, where=""):
-        """Puts `rows` in the place of all rows of the proof `name`, and writes.
+        """Replaces all rows of the proof `name` by `rows`, and writes the file.
 
         Args:
             name: of the proof.
             rows: list of `Row`.
-            where: the releases that these rows, and those that they replace, are of.
+            where: the releases of these rows, and of those that they replace.
         """
         self._read()  # another process may have written since
         kept = [*self.rows.values(), *self.by_release.values()]
@@ -163,7 +164,7 @@ class Table:
         self._read()
 
     def not_allowed(self, rows):
-        """Those of the measured `rows` that the rows of all releases do not allow."""
+        """The measured `rows` that exceed the rows of all releases."""
 
         def problem(row):
             known = self.rows.get((row.pair, row.case, row.leaf))
@@ -172,7 +173,7 @@ class Table:
         return list(filter(problem, rows))
 
     def changes(self, name, rows):
-        """What measured `rows` say of those of the proof `name`, in lines for people.
+        """Lines to be printed: how measured `rows` differ from the rows of a proof.
 
         Args:
             name: of the proof.
@@ -184,19 +185,19 @@ class Table:
         for key in sorted(old | new):
             told = f"{key[0]}, {key[1]}: {key[2]}"
             if key not in new:
-                lines.append(f"{told}: no row is needed any more")
+                lines.append(f"{told}: its row is no longer needed")
             elif key not in old:
-                lines.append(f"{told}: {new[key].relative:.2g} away, had no row")
+                lines.append(f"{told}: distance {new[key].relative:.2g}, had no row")
             elif not new[key].noise:
                 before, now = old[key].relative, new[key].relative
                 if not before <= STALE * now <= STALE**2 * before:
-                    lines.append(f"{told}: {now:.2g} away, its row said {before:.2g}")
+                    lines.append(f"{told}: distance {now:.2g}, in its row {before:.2g}")
         return lines
 
     def farthest(self, rows):
-        """Measured `rows`, or those of the table where these are farther.
+        """Measured `rows`, or the rows of the table if their distances are larger.
 
-        Another processor measured them, and its distances hold here, too.
+        These were measured on another processor, where the table must hold as well.
         """
 
         def far(row):
@@ -218,7 +219,7 @@ class Table:
         leaf=str,
         apart_by=None,
     ):
-        """Compares the answers of one case at all its sizes.
+        """Compares the answers of one case, at all its sizes, by the rows of the table.
 
         Args:
             pair: "topic.name".
@@ -226,16 +227,16 @@ class Table:
             expected: list of {path: array}, one per size, as recorded.
             actual: list of {path: array}.
             sides: the names of the two, for messages.
-            partial: whether some leaves are left out, so that rows may name no leaf.
+            partial: whether leaves are left out, so that rows may name missing ones.
             leaf: function from a path to the leaf that its row names.
-            apart_by: what measures in the place of `measure`.
+            apart_by: a function that replaces `measure`.
 
         Returns:
             Tally.
 
         Raises:
-            Mismatch: a leaf is farther away than its row says, or than `LAST_BITS`
-                if it has none; a row names no leaf.
+            Mismatch: a distance is larger than its row allows, or than `LAST_BITS`
+                without a row; a row names a missing leaf.
         """
         rows, found, total = self.of(pair, case), {}, Tally()
         loudest = {}
@@ -266,31 +267,31 @@ class Table:
         return total
 
     def _problem(self, row, units, relative, loudest):
-        """What is wrong with a distance, or with the magnitude of noise, or None."""
+        """The problem of a distance, or of the magnitude of noise, as text, or None."""
         if units > NOT_NUMBERS:
-            return "NaN on one side alone"
+            return "NaN on one side only"
         if row is None:
             if relative <= LAST_BITS:
                 return None
-            return f"more than {LAST_BITS:.2g}, and it has no row: {self.made_by}"
+            return f"more than {LAST_BITS:.2g} without a row: {self.made_by}"
         if row.noise:
             if loudest <= NOISE_SLACK * row.noise:
                 return None
-            return f"{loudest:.2g}, where its row says noise of {row.noise:.2g}"
+            return f"{loudest:.2g}, but its row has noise of {row.noise:.2g}"
         if relative <= self.slack * row.relative + LAST_BITS:
             return None
         return f"more than {self.slack} times the {row.relative:.2g} of its row"
 
 
 def farthest(found, apart, leaf=str):
-    """Adds what `measure` found to {leaf: distance}, which keeps the largest."""
+    """Updates {leaf: distance} with the result of `measure`; the larger ones stay."""
     for path, far in apart.items():
         before = found.get(leaf(path), (0, 0.0))
         found[leaf(path)] = tuple(map(max, before, far))
 
 
 def measure(expected, actual, sides):
-    """{path: distance} of the float leaves that differ; all else must be identical."""
+    """{path: distance} of float leaves that differ; all others must be identical."""
     floats = {
         path
         for path, leaf in expected.items()

@@ -1,9 +1,10 @@
-"""Kernels that have no float64, computed by their formulas where a program is widened.
+"""Formulas for kernels that have no float64, for programs that are widened.
 
-`FusedBatchNorm` is one: most image models of TensorFlow 1 call it without a word of it,
-since `tf.layers.batch_normalization` and slim do for four dimensions. Both sides then
-compute the same formula in float64, which shows everything but the kernel's rounding;
-that shows in float32 as given. This module also runs on Python 3.7.
+`FusedBatchNorm` is such a kernel. Most image models of TensorFlow 1 call it without
+naming it: `tf.layers.batch_normalization` and slim use it for four dimensions. Both
+sides then compute the same formula in float64, which shows every difference except the
+kernel's rounding; the comparison in float32 as given shows that. This module also runs
+on Python 3.7.
 """
 
 import collections
@@ -17,12 +18,12 @@ KERNELS = {
     "fused_batch_norm_v2": ("FusedBatchNormV2", 2),
     "fused_batch_norm_v3": ("FusedBatchNormV3", 3),
 }
-"""{what Python calls: (the raw op, how many tensors it keeps for its gradient)}."""
+"""{Python function: (raw op, number of tensors that it keeps for its gradient)}."""
 
 
 @contextlib.contextmanager
 def in_float64():
-    """Calls of the kernels with float64 are computed by formula; all others as ever."""
+    """Patches the kernels: calls with float64 use a formula, other calls the kernel."""
     from tensorflow.python.ops import gen_nn_ops
 
     with contextlib.ExitStack() as stack:
@@ -52,9 +53,9 @@ def _fused_batch_norm(kernel, kept):
         exponential_avg_factor=1.0,
         name=None,
     ):
-        """As the kernel of TensorFlow 1.15, tensorflow/core/kernels/
-        fused_batch_norm_op.cc: the variance that it returns is unbiased, the one that
-        it divides by is not, and gradients pass through y alone."""
+        """Computes the kernel of TensorFlow 1.15, tensorflow/core/kernels/
+        fused_batch_norm_op.cc: the returned variance is unbiased, but the one in the
+        division is not, and only y has gradients."""
         x = tf.convert_to_tensor(x)
         if x.dtype.name != "float64":
             more = {"exponential_avg_factor": exponential_avg_factor}
@@ -81,7 +82,7 @@ def _fused_batch_norm(kernel, kept):
             spread = tf.reduce_mean(far, axes)
             unbiased = spread * (rows / tf.maximum(rows - 1, 1))
             share = exponential_avg_factor
-            if share == 1.0:  # there may be no former ones
+            if share == 1.0:  # the former moments may be empty
                 mean, variance = centre, unbiased
             else:
                 mean = (1 - share) * mean + share * centre

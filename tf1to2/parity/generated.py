@@ -1,4 +1,4 @@
-"""Proves a case at sizes that hypothesis makes up."""
+"""Proves a case at random sizes, chosen by hypothesis."""
 
 import hypothesis
 from hypothesis import strategies as st
@@ -8,7 +8,7 @@ from tf1to2.parity.compare import Tally
 
 
 def prove(proof, case):
-    """Compares both pages, today, at a few sizes.
+    """Compares both pages, on today's TensorFlow, at a few sizes.
 
     Returns:
         {"compat.v1": Tally}.

@@ -1,4 +1,4 @@
-"""Two answers, every leaf of them: identical, or how far, and in which rung."""
+"""Compares every leaf of two answers: identical, or the distance and the rung."""
 
 import dataclasses
 import re
@@ -8,7 +8,7 @@ import numpy as np
 from tf1to2.parity.distance import NOT_NUMBERS, distance, same_bits
 
 RUNGS = ("shape", "variables", "forward", "step", "gradient", "state", "result")
-"""What may differ, in the order in which a port is mended."""
+"""The kinds of differences, in the order in which to fix a port."""
 
 _OF_ROOT = {
     "outputs": "forward",
@@ -19,24 +19,24 @@ _OF_ROOT = {
     "initial": "variables",
 }
 SHOWN_UNITS = 10**6
-"""From here on a number of ULP says nothing: float64 that float32 was computed into."""
-# Of a program: its steps, with the variables after one of them, and what it ends with.
+"""More ULP are not shown: they say nothing, such as float64 from float32 numbers."""
+# Of a program: its steps, the variables after a step, and its state at the end.
 _STEP = re.compile(r"outputs/(?:(?:steps|variables)/)?(\d+)(?:/|$)")
 _STATE = re.compile(r"(?:^|/)(?:variables|weights|state|slots)(?:/|$)")
 
 
 @dataclasses.dataclass(frozen=True)
 class Leaf:
-    """How one array of an answer compares.
+    """The comparison of one array of an answer.
 
     Attributes:
         path: `outputs/loss`, `gradients/inputs/0`, `state/dense/kernel:0`.
         rung: one of `RUNGS`.
-        step: the number in the path, where the rung is "step".
+        step: the number in the path, if the rung is "step".
         ulps: the most units in the last place that an element differs by.
         relative: the largest difference, divided by the largest absolute value of the
-            leaf; infinite where no number says how far.
-        told: what differs, in words; empty where the bits are the same.
+            leaf; infinite if the arrays have no distance.
+        told: the difference in words; empty if the bits are the same.
         way: the way that the right page was run in.
         floating: whether the array is of floats, which have last bits.
     """
@@ -52,12 +52,12 @@ class Leaf:
 
     @property
     def order(self):
-        """Sorts by rung, and by step."""
+        """The key for sorting: by rung, then by step."""
         return RUNGS.index(self.rung), self.step
 
     @property
     def far(self):
-        """The distance as it is shown: the relative one first, it is never noise."""
+        """The distance as text: the relative one, then ULP if they are not too many."""
         if not self.told:
             return "identical"
         if not np.isfinite(self.relative):
@@ -67,17 +67,17 @@ class Leaf:
 
     @property
     def message(self):
-        """All that is known of a difference."""
+        """The difference and its distance as text."""
         return f"{self.far}: {self.told}" if np.isfinite(self.relative) else self.told
 
 
 def measure(expected, actual, sides, kind="op", way=""):
-    """Compares two answers; nothing that differs hides what comes after it.
+    """Compares all leaves of two answers; a difference does not end the comparison.
 
     Args:
         expected: {path: array}.
         actual: {path: array}.
-        sides: the names of the two, for what is told.
+        sides: the names of the two, for messages.
         kind: of the page: a number in the path of a "program" is a step.
         way: the way that the right page was run in.
 
@@ -93,7 +93,7 @@ def measure(expected, actual, sides, kind="op", way=""):
 
 def _structures(expected, actual, sides, way):
     texts = [str(answer.get("structure", "*")) for answer in (expected, actual)]
-    if texts[0] == texts[1] or set(expected) != set(actual):  # said by the leaves
+    if texts[0] == texts[1] or set(expected) != set(actual):  # the leaves report it
         return []
     told = f"{texts[0]} in {sides[0]}, {texts[1]} in {sides[1]}"
     return [Leaf("structure", "shape", 0, 0, np.inf, told, way)]
@@ -147,5 +147,5 @@ def _kind(array):
 
 
 def worst(leaves):
-    """One `Leaf` of several measurements of one path: the farthest, the first of it."""
+    """The `Leaf` with the largest distance, of several measurements of one path."""
     return max(leaves, key=lambda leaf: (bool(leaf.told), leaf.relative, leaf.ulps))

@@ -5,10 +5,10 @@
     pair.program("train", "ten steps", DATA)
     test_parity = pair.test()
 
-The left page runs on TensorFlow 1 alone, where `tf1to2 record` asks it; its answers lie
-in one file beside the test. The right page runs here, and meets them twice: in float64
-rounded to float32, where all bits must be the same, and in float32 as given, where a
-leaf may differ by `LAST_BITS`, since each processor has last bits of its own.
+The left page runs only on TensorFlow 1, where `tf1to2 record` records its answers, in
+one file beside the test. The right page runs here, and is compared with them twice: in
+float64 rounded to float32, where all bits must be the same, and in float32 as given,
+where a leaf may differ by `LAST_BITS`, because last bits depend on the processor.
 """
 
 import functools
@@ -29,38 +29,40 @@ from tf1to2.parity.proof import FLOAT32, Check, Proof, entry_key
 from tf1to2.parity.within import ANY, Within
 
 FLOAT64, TODAY = "float64", "left today"
-"""Beside `FLOAT32`: widened against TensorFlow 1; as given against the left page that
+"""Besides `FLOAT32`: widened against TensorFlow 1; as given against the left page that
 runs on today's TensorFlow."""
 
 FAR_BELOW = 10
-"""A bound is no longer needed where it is more than so many times what is measured."""
+"""A bound is reported as too large if it exceeds the measured distance this often."""
 
 NOT_TODAY = "the left page is not run on today's TensorFlow"
 
 
 class Pair(Proof):
-    """A left page, a right page, and the cases in which they agree.
+    """A left page, a right page, and the cases that prove that they agree.
 
     Args:
         left: the module that runs on TensorFlow 1: its dotted name, or the path of its
             file as seen from the file of the test.
-        right: the port, likewise; it need not be there until it is proven.
+        right: the port, also a name or a path; it may be missing until it is proven.
         names: {name on the left: name on the right} of functions that differ.
         variables: {name on the left: name on the right} of variables that differ; both
-            may end in `*`, which stands for the same rest. A program's variables are
-            the keys of the dicts that it returns. "auto" matches what differs by names
-            and shapes, of layers and programs that yield their steps; `prove` tells it.
-        name: what it is called; the last part of the right page's name unless given.
-        recording: the file, as seen from the test's; its name in .npz unless given.
+            may end in `*`, which means the same text on both sides. A program's
+            variables are the keys of the dicts that it returns. "auto" matches
+            different names by similarity and shape, for layers and for programs that
+            yield their steps; `prove` prints the matches.
+        name: of the pair; the last part of the right page's name by default.
+        recording: the file, relative to the test's; by default, its name in .npz.
         widen: run both pages in float64 although they say `tf.float32`; see `widening`.
-        folders: where else the pages import from, as seen from the test's file.
-        today: run the left page on today's TensorFlow as well. It is not imported else.
-        file: of the test; the caller's unless given.
-        seed: of the graph that the left page builds in, and TensorFlow's on the right;
-            of NumPy's global generator on both sides.
+        folders: other folders that the pages import from, relative to the test's file.
+        today: run the left page on today's TensorFlow, too. By default it is not even
+            imported.
+        file: of the test; the caller's by default.
+        seed: of the left page's graph, and of TensorFlow on the right; of NumPy's
+            global generator on both sides.
 
     Raises:
-        NoPage: there is no such left page.
+        NoPage: the left page does not exist.
     """
 
     recorded_in, races, whole = "strict", True, True
@@ -106,19 +108,19 @@ class Pair(Proof):
 
         Args:
             name: of the function, on the left.
-            case: what is special about it, in English.
-            inputs: arrays and specs (`normal("n", 3)`), which become tensors; what else
-                is handed on as it is.
-            options: what `cases.Case` takes: kwargs, expect, sizes, float32 (where
-                kernels have no float64), skip ("initial" where a layer draws its first
-                values otherwise); besides
+            case: a short description, in English.
+            inputs: arrays and specs (`normal("n", 3)`), which become tensors; other
+                values are passed unchanged.
+            options: arguments of `cases.Case`: kwargs, expect, sizes, float32 (if
+                kernels have no float64), skip ("initial" if a layer draws other
+                initial values); besides
 
                 within: {leaf: bound} of float32 as given, `within64` of float64: units
                     in the last place if an int, relative to the leaf's largest value if
-                    a float. Refused without `why`; `tf1to2 prove` says which are not
+                    a float. Needs `why`; `tf1to2 prove` reports bounds that are not
                     needed.
                 why: the reason.
-                variables: as of the pair, of this case alone.
+                variables: as in the pair, for this case only.
         """
         self._add(cases.Op, name, case, inputs, **options)
 
@@ -126,22 +128,22 @@ class Pair(Proof):
         """Adds a case of a factory, called with `factory`, of a callable that has
         `variables` and `trainable_variables`; options as in `op`, and
 
-        scope: where the left page has a function of the inputs that makes variables, in
-            place of a factory: the scope that it is called in, "" for none.
+        scope: give it if the left page has no factory, but a function of the inputs
+            that makes variables: the scope in which it is called, "" for no scope.
 
-        Where the right page has a function `old_names`, it makes layers of Keras, and
+        If the right page has a function `old_names`, it makes layers of Keras, and
         `old_names(layer)` is {name on the left: variable}.
         """
         self._add(cases.Layer, name, case, inputs, **options)
 
     def program(self, name, case, *inputs, **options):
-        """Adds a case of a function from arrays to arrays that does all by itself;
+        """Adds a case of a function from arrays to arrays, with its session or loop;
         options as in `op`, and `traces` of `cases.Case`.
 
-        Where it trains, both sides may be generators, a step for each `yield`: on the
-        left of (dict of fetches, feed_dict), which are run in a session whose variables
-        are initialized; on the right of a dict with the same keys, and it returns
-        {name: variable}. Compared are the steps and, after the last, all variables.
+        If it trains, both sides may be generators, with a `yield` for each step. The
+        left side yields (dict of fetches, feed_dict), which are run in a session whose
+        variables are initialized. The right side yields a dict with the same keys, and
+        returns {name: variable}. The steps are compared, and all variables at the end.
         """
         self._add(cases.Program, name, case, inputs, **options)
 
@@ -197,13 +199,11 @@ class Pair(Proof):
             ValueError: there are no cases.
         """
         if not self.cases:
-            raise ValueError(
-                "a pair without a case proves nothing: add one, pair.op(…)"
-            )
+            raise ValueError("this pair has no case: add one, for example pair.op(…)")
         return type("Parity", (Parity,), {"pair": self, **_tests(self.checks())})
 
     def checks(self):
-        # Every way meets 1.15 in float32: see `prove`.
+        # Every way is compared with 1.15 in float32: see `prove`.
         checks = [check for _, check in super().checks() if check.way != FLOAT32]
         checks += [Check(self, c, "within") for c in self.cases if self.within[c]]
         return [(check.slug, check) for check in checks]
@@ -227,7 +227,7 @@ class Pair(Proof):
         return {"1.15.5": Tally(len(leaves), len(leaves))}
 
     def _measured(self, case, way):
-        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: every leaf, the worst of all sizes."""
+        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: for every leaf, the largest distance."""
         bindings = case.bindings()[-1:] if way == "xla" else case.bindings()
         given = [_request(case, sizes, way == "dynamic") for sizes in bindings]
         widened = [self.widened(case, request) for request in given]
@@ -259,7 +259,7 @@ class Pair(Proof):
         return found
 
     def _named(self, case, request):
-        """`request` with what its variables are called on both sides."""
+        """`request` with the names of its variables on both sides."""
         names = self.renamed.get(case) or self.variables
         if names != renamed.AUTO:
             both = {} if self.variables == renamed.AUTO else self.variables
@@ -291,7 +291,7 @@ class Pair(Proof):
         return next((w for w in bounds if w.names(path)), None)
 
     def verdict(self, case, form, leaf):
-        """(whether a leaf is as it shall be, and that in words)."""
+        """(whether a leaf is as near as it must be, the verdict in words)."""
         bound = self.bound(case, form, leaf.path)
         if not leaf.told:
             return True, "identical"
@@ -303,43 +303,43 @@ class Pair(Proof):
             wide = self.is_widened(case)
             return True, "identical in float64" if wide else "last bits"
         if free and np.isfinite(leaf.relative):
-            return False, f"differs by more than {free:.2g}: mend it, or give within="
+            return False, f"differs by more than {free:.2g}: fix it, or give within="
         return False, "differs"
 
     def free(self, case, form, leaf):
-        """How far a leaf may be, relatively, without a bound."""
+        """The relative distance that a leaf may have without a bound."""
         last = form == FLOAT32 and leaf.floating and not case.exact
         return LAST_BITS if last else 0.0
 
     def is_widened(self, case):
-        """Whether a case is proven in float64, too."""
+        """Whether a case is also proven in float64."""
         request = case.request(case.bindings()[0])
         return self.widened(case, request) is not request
 
     def wrong(self, case, leaves):
-        """Of [(comparison, `Leaf`)] those that are not as they shall be."""
+        """The elements of [(comparison, `Leaf`)] that differ more than they may."""
         return [(f, leaf) for f, leaf in leaves if not self.verdict(case, f, leaf)[0]]
 
     def _prove_named(self, case):
-        """Refuses bounds on leaves that are not there."""
+        """Raises for bounds on leaves that do not exist."""
         measured = self.of_all_ways(case)
         for within in self.within[case]:
             if not _bounded(within, measured):
                 paths = sorted({leaf.path for _, leaf in measured})
                 raise Mismatch(
-                    f"{self.name}.{case}: within {within.leaf!r} names no leaf; there "
-                    f"are: {', '.join(paths)}"
+                    f"{self.name}.{case}: within {within.leaf!r} names no leaf; the "
+                    f"leaves are: {', '.join(paths)}"
                 )
         return {"1.15.5": Tally(len(measured), len(measured))}
 
     def of_all_ways(self, case):
-        """What is `measured` of a case, in all its ways."""
+        """The result of `measured` for a case, in all its ways."""
         return [row for way in case.ways for row in self.measured(case, way)]
 
     def loose(self, case):
-        """Sentences on bounds that are not needed here, or far above what is measured.
+        """Sentences on bounds that are not needed here, or far above the distance.
 
-        They are no failures: another processor has other last bits.
+        They are not failures: another processor has other last bits.
         """
         sentences, measured = [], self.of_all_ways(case)
         for within in self.within[case]:
@@ -351,14 +351,14 @@ class Pair(Proof):
             )
             farthest = max(map(within.needs, leaves), default=0)
             if not needed or farthest * FAR_BELOW < within.bound != ANY:
-                found = f"{farthest:.2g} is measured" if farthest else "identical here"
-                sentences.append(f"within {within.leaf!r}: {within.bound}, and {found}")
+                found = f"measured {farthest:.2g}" if farthest else "identical here"
+                sentences.append(f"within {within.leaf!r}: {within.bound}, but {found}")
         return sentences
 
 
 def _request(case, sizes, dynamic):
-    """As `Case.request`; a layer that is given arrays keeps their depth where other
-    dimensions are unknown: its variables have it, in TensorFlow 1, too."""
+    """`Case.request`; the last dimension of a layer's arrays stays known if others are
+    unknown, because the variables of the layer depend on it, also in TensorFlow 1."""
     request = case.request(sizes, dynamic)
     if dynamic and isinstance(case, cases.Layer) and not case.letters:
         for path, array in structure.arrays(request["args"]).items():
@@ -368,7 +368,7 @@ def _request(case, sizes, dynamic):
 
 
 def _bounded(within, measured):
-    """The leaves that a `Within` names, of [(comparison, `Leaf`)]."""
+    """The elements of [(comparison, `Leaf`)] that a `Within` names."""
     return [
         leaf
         for form, leaf in measured
@@ -377,11 +377,11 @@ def _bounded(within, measured):
 
 
 def _told(wrong, leaves):
-    """A line on what differs first, and one for each leaf, the farthest first."""
+    """The message of a failed case: the first difference, then a line for each leaf."""
     by_path = {}
     for form, leaf in wrong:
         by_path.setdefault(leaf.path, []).append((form, leaf))
-    # What float64 shows is no kernel's last bit.
+    # Prefer float64: a difference there is more than a kernel's last bit.
     rows = [max(rows, key=lambda row: row[0] != FLOAT32) for rows in by_path.values()]
     rows.sort(key=lambda row: -row[1].relative)
     lines = [f"  {form} {leaf.path}: {leaf.message}" for form, leaf in rows[:12]]
@@ -392,7 +392,7 @@ def _told(wrong, leaves):
 
 
 def first(wrong):
-    """Where [(comparison, `Leaf`)] differ first, in words."""
+    """The first difference in [(comparison, `Leaf`)]: its rung or step, its path."""
     leaf = min((leaf for _, leaf in wrong), key=lambda leaf: leaf.order)
     rung = f"step {leaf.step}" if leaf.rung == "step" else leaf.rung
     return f"{rung}: {leaf.path}"
@@ -409,7 +409,7 @@ class Parity(unittest.TestCase):
 
 
 def _tests(checks):
-    """{name: method} of a test for each check."""
+    """{name: method}: a test method for each check."""
     tests = {}
     for _, check in checks:
 

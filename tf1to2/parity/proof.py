@@ -14,15 +14,15 @@ from tf1to2.parity.float32 import float32_table
 from tf1to2.parity.recordings import Entry, Recording
 
 SIDES = ("compat.v1", "1.15.5")
-"""What the right page is compared with."""
+"""The sides that the right page is compared with."""
 
 FLOAT32 = "float32"
-"""The way of a case that meets 1.15.5 in float32 as given, by the table of rows."""
+"""The way that compares with 1.15.5 in float32 as given, by the table of rows."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One case in one way: call it, and it returns the tallies or raises `Mismatch`."""
+    """One case in one way: a call returns the tallies or raises `Mismatch`."""
 
     proof: "Proof"
     case: Case
@@ -37,36 +37,38 @@ class Check:
 
 
 class Proof:
-    """All cases of a pair of pages.
+    """The proof of a pair of pages: all cases, and the methods that run them.
 
     Args:
-        left: the left page: a module, the name of one, or a `Page`. It is imported when
-            a case has to run it on today's TensorFlow, not before.
-        right: the right page, likewise.
+        left: the left page: a module, the name of one, or a `Page`. It is imported only
+            when a case runs it on today's TensorFlow.
+        right: the right page, of the same types.
         cases: list of `Case`.
         golden: path of the recording of the left page on the genuine TensorFlow 1.15.
         bounds: list of `Bound`, the known differences of this proof.
         strict: whether float32 answers of the two sides are compared.
-        float32: path of the table of what differs from 1.15 in float32; beside the
-            recording unless given.
-        name: what it is called; the last part of the right page's name unless given.
+        float32: path of the table of differences from 1.15 in float32; by default, the
+            file beside the recording.
+        name: of the proof; the last part of the right page's name by default.
         names: {name on the left: name on the right} of the public names that differ.
-        by_keras: whether both pages are by Keras, and the right one by Keras 3. Float64
-            is then Keras' own dtype; the right page tells `old_names(layer)`; weights
-            are carried over by these, and what is drawn for them is not compared.
-        keras: a third page, likewise, of which distances are measured: see `distances`.
+        by_keras: whether both pages use Keras, and the right one Keras 3. Float64 is
+            then set as Keras' own dtype. The right page has a function `old_names` from
+            a layer to names, by which weights are copied; their initial values are not
+            compared.
+        keras: a third page, the Keras page, whose distances are measured: see
+            `distances`.
         naive: list of its `Naive` forms.
 
     Raises:
-        ValueError: two cases have one name, or a bound names nothing.
+        ValueError: two cases have one name, or a bound names an unknown case.
     """
 
     recorded_in = "default"
-    """The settings in which TensorFlow 1 is asked by the float64 recipe."""
+    """The settings in which TensorFlow 1 computes the answers of the float64 recipe."""
     whole = False
-    """Whether `mutate` breaks what the right page imports, too."""
+    """Whether `mutate` also breaks modules that the right page imports."""
     races = False
-    """Whether TensorFlow 1 is asked twice, to see whether the left page races."""
+    """Whether TensorFlow 1 runs twice, to see whether the left page has races."""
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class Proof:
         self._answered = functools.cache(self._legacy_answer)
 
     def _refuse_unknown(self, bound):
-        """A row that names nothing bounds nothing; its leaf is looked for later."""
+        """Raises if the case, way or side of a bound is unknown; leaves come later."""
         named = [
             case
             for case in self.cases
@@ -120,7 +122,7 @@ class Proof:
         ]
         if not named or bound.way not in named[0].ways or bound.side not in SIDES:
             raise ValueError(
-                f"an exception names no comparison: {bound.pair}, {bound.case}, "
+                f"a bound names an unknown case: {bound.pair}, {bound.case}, "
                 f"{bound.way}, {bound.side}"
             )
 
@@ -130,7 +132,7 @@ class Proof:
             mine = row.pair.startswith(self.name + ".")
             if mine and (row.pair, row.case) not in named:
                 raise ValueError(
-                    f"{self.float32.path.name} names no case: {row.pair}, {row.case}"
+                    f"{self.float32.path.name}: unknown case: {row.pair}, {row.case}"
                 )
 
     @property
@@ -163,7 +165,7 @@ class Proof:
         return [(check.slug, check) for check in checks]
 
     def recorded(self):
-        """The `Entry`s of all that the genuine TensorFlow 1.15 is asked."""
+        """The `Entry`s of all requests to the genuine TensorFlow 1.15."""
         return [
             Entry(
                 case,
@@ -179,11 +181,12 @@ class Proof:
         """Runs `case` in `way`.
 
         Returns:
-            {"1.15.5": Tally, "1.15.5 float32": Tally, "compat.v1": Tally}, what was
-            compared with which, of these; the second one alone in the way `FLOAT32`.
+            {"1.15.5": Tally, "1.15.5 float32": Tally, "compat.v1": Tally}, with a key
+            for each comparison that was made; only the second in the way `FLOAT32`.
 
         Raises:
-            Mismatch: the first difference; `Retraced`, `StaleRecording` likewise.
+            Mismatch: the first difference.
+            Retraced, StaleRecording: as their names say.
         """
         if way == KERAS or isinstance(case, Naive):
             return self.distances.prove(case)
@@ -199,7 +202,7 @@ class Proof:
             return generated.prove(self, case)
         tallies = {}
         bindings = case.bindings()
-        if way == "xla":  # compiled anew for every size: the largest will do
+        if way == "xla":  # compiled again for every size: only the largest runs
             bindings = bindings[-1:]
         given = [case.request(sizes, way == "dynamic") for sizes in bindings]
         widened = [self.widened(case, request) for request in given]
@@ -227,7 +230,7 @@ class Proof:
         return tallies
 
     def widened(self, case, request):
-        """`request` for the float64 recipe; itself where there is nothing to widen."""
+        """`request` for the float64 recipe; itself if there is nothing to widen."""
         fed = structure.arrays(request["args"]).values()
         narrow = case.exact or case.float32 or isinstance(case, Raises)
         floats = self.by_keras or any(a.dtype == "f4" for a in fed)
@@ -237,19 +240,19 @@ class Proof:
         return {**wide, "floatx": "float64"} if self.by_keras else wide
 
     def _carried(self, answer):
-        """An answer without the initial values, where these are carried over."""
+        """An answer without the initial values, if these are copied, not drawn."""
         if not self.by_keras:
             return answer
         return {p: x for p, x in answer.items() if not p.startswith("initial/")}
 
     @staticmethod
     def float32_way(case):
-        """The way in which `case` meets 1.15 in float32: all give the same bits."""
+        """The way that compares `case` with 1.15 in float32: all give the same bits."""
         ways = ("eager", "function", "dynamic")
         return next((way for way in ways if way in case.ways), None)
 
     def recorded_float32(self, case):
-        """What the genuine TensorFlow 1.15 answered to `case` as given, by size."""
+        """The answers of the genuine TensorFlow 1.15 to `case` as given, by size."""
         answer = self.recording.answer_float32
         return [
             self._carried(answer(entry_key(case, sizes), case.request(sizes)))
@@ -257,7 +260,7 @@ class Proof:
         ]
 
     def answers_float32(self, case):
-        """What the right page answers to `case` as given, by size."""
+        """The answers of the right page to `case` as given, by size."""
         way = self.float32_way(case)
         requests = [case.request(s, way == "dynamic") for s in case.bindings()]
         return self.ask(way, requests)
@@ -266,7 +269,7 @@ class Proof:
         """Compares a case with 1.15 in float32 as given, by the table of rows.
 
         Raises:
-            Mismatch: a leaf is farther away than its row allows.
+            Mismatch: the distance of a leaf is larger than its row allows.
         """
         sides = "1.15.5", self.float32_way(case)
         answers = self.recorded_float32(case), self.answers_float32(case)
@@ -278,10 +281,10 @@ class Proof:
             raise Mismatch(message) from None
 
     def _legacy(self, case, number, form):
-        """What the left page answers today, cached: several ways ask for it."""
+        """The answer of the left page today, cached, because several ways need it."""
         if form == "recipe":
             request = case.request(case.bindings()[number])
-            if self.widened(case, request) is request:  # nothing is widened
+            if self.widened(case, request) is request:  # there is nothing to widen
                 form = "given"
         return self._answered(case, number, form)
 
@@ -294,7 +297,7 @@ class Proof:
         return v1.run(self.v1, request)
 
     def ask(self, way, requests):
-        """What the right page answers to `requests`, a way other than "graph"."""
+        """The answers of the right page to `requests`, in any way except "graph"."""
         from tf1to2.parity import v2
 
         renamed = [
@@ -304,7 +307,7 @@ class Proof:
         return [self._carried(answer) for answer in v2.run(self.v2, renamed, way)]
 
     def recorded_answer(self, case, sizes):
-        """What the genuine TensorFlow 1.15 answered by the float64 recipe."""
+        """The answer of the genuine TensorFlow 1.15 by the float64 recipe."""
         request = self.widened(case, case.request(sizes))
         return self._carried(self.recording.answer(entry_key(case, sizes), request))
 
@@ -316,7 +319,7 @@ class Proof:
         return total
 
     def _agree_by_table(self, case, way, side, bindings, expected, answers):
-        """As `_agree`, by the table of float32; bounds hold."""
+        """As `_agree`, by the table of float32; bounds apply as well."""
         bounds = self._bounds_of(case, way, side)
         apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
         pair = f"{self.name}.{case.name}"

@@ -1,8 +1,8 @@
-"""Whatever provides proofs: a package of topics, a user's `test_port.py`.
+"""Finds and loads proofs: of a package of topics, or of a user's `test_port.py`.
 
-A provider has names, and loads the proof of a name; nothing else of a repository is
-known here. A module or a file is one by its attribute `PROVIDER`, or else by the proofs
-among its globals.
+A provider has names, and loads the proof of a name. This module knows nothing else
+about a repository. A module or a file is a provider if it has an attribute `PROVIDER`,
+or proofs among its globals.
 """
 
 import importlib
@@ -17,32 +17,32 @@ from tf1to2.parity.proof import Proof
 
 
 class Provider(Protocol):
-    """What verify, record and mutate ask for."""
+    """The interface that verify, record and mutate use."""
 
     def names(self):
-        """The names of its proofs, in order; none is loaded for that."""
+        """The names of its proofs, in order; loads no proof."""
 
     def load(self, name):
         """The `Proof` of a name."""
 
     def module(self, name):
-        """The dotted name of the module that the proof stands in."""
+        """The dotted name of the module that contains the proof."""
 
 
 class Module:
-    """The provider that a module is: the proofs among its globals, by their names."""
+    """A module as provider: the proofs among its globals, by their names."""
 
     def __init__(self, module, where):
         found = [value for value in vars(module).values() if isinstance(value, Proof)]
         self._proofs = {proof.name: proof for proof in found}
         self._name = module.__name__
         if len(self._proofs) < len({id(proof) for proof in found}):
-            raise CommandError(f"{where}: two proofs have one name: give them name=")
+            raise CommandError(f"{where}: two proofs have the same name: add name=")
         paths = [proof.recording.path for proof in self._proofs.values()]
         if len(set(paths)) < len(paths):
-            raise CommandError(f"{where}: two pairs record in one file: recording=…")
+            raise CommandError(f"{where}: two pairs use the same file: add recording=")
         if not found:
-            raise CommandError(f"{where} has no proof: no Pair among its globals")
+            raise CommandError(f"{where} has no proof: add one, pair = Pair(…)")
 
     def names(self):
         return list(self._proofs)
@@ -58,7 +58,7 @@ def provider(where):
     """The provider that `where` names: a module's dotted name, or a file's path.
 
     Raises:
-        CommandError: there is no such file or module, or nothing is proven there.
+        CommandError: there is no such file or module, or it has no proof.
     """
     where = os.fspath(where)
     name = where
@@ -67,11 +67,11 @@ def provider(where):
         if not path.is_file():
             raise CommandError(f"{where}: no such file")
         where, name = str(path), path.stem
-        if str(path.parent) not in sys.path:  # its pages lie beside it
+        if str(path.parent) not in sys.path:  # its pages are beside it
             sys.path.insert(0, str(path.parent))
     try:
         module = importlib.import_module(name)
-    except Exception as error:  # whatever a user's file raises is one line
+    except Exception as error:  # any exception of a user's file becomes one line
         text = " ".join(f"{type(error).__name__}: {error}".split())
         raise CommandError(f"{where} cannot be imported: {text}") from error
     found = getattr(module, "PROVIDER", None)
@@ -96,7 +96,7 @@ def select(provider, wanted):
     for text in wanted or known:
         if len(known) == 1 and text in provider.load(*known).pairs:
             text = f"{known[0]}.{text}"
-        # A proof's own name may have dots: the longest that fits is meant.
+        # A proof's own name may have dots: take the longest that fits.
         fits = [n for n in known if text == n or text.startswith(n + ".")]
         if not fits:
             raise CommandError(no_such("proof", text.partition(".")[0], known))

@@ -1,9 +1,10 @@
-"""What TensorFlow 1 reads and writes in one run of a session, in no order.
+"""Finds races: variables that one run of a session reads and writes in no order.
 
-A session runs what is ready. Where one operation reads a variable, another writes it,
-and neither waits for the other, what is read is luck: gradients, weights or the global
-step fetched beside the train op, updates that two layers make in place. A run that
-repeats itself proves nothing of that; the graph does. This runs beside TensorFlow 1.
+A session runs any operation that is ready. If one operation reads a variable, another
+writes it, and neither waits for the other, the value that is read is random. Examples:
+gradients, weights or the global step fetched beside the train op, or updates that two
+layers make in place. Repeated runs can agree by chance, so that this module reads the
+graph. It runs beside TensorFlow 1.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ WRITERS = (
     "SparseApply",
     "StridedSliceAssign",
 )
-"""How the names of operations begin that write a variable."""
+"""Prefixes of the types of operations that write a variable."""
 
 VARIABLES = ("VarHandleOp", "Variable", "VariableV2")
 ALIASES = (
@@ -32,22 +33,22 @@ ALIASES = (
     "Squeeze",
     "StopGradient",
 )
-"""What hands a variable's own memory on: who takes it reads the variable later."""
+"""Operations that pass a variable's memory on: their consumers read it later."""
 
 ASKING = ("IsVariableInitialized", "VarIsInitializedOp")
-"""What only asks whether there is a value, as `initialized_value` does."""
+"""Operations that only check whether a variable has a value."""
 
 
 LATE = (
     ". A variable of TensorFlow 1 and its identity are one memory, which is read when "
     "the run ends, whatever waits for them: fetch a copy, such as x + 0"
 )
-"""Said where an order that is there, such as a control dependency, does not count."""
+"""Added if there is an order, such as a control dependency, that has no effect."""
 
 
 @contextlib.contextmanager
 def watched():
-    """A list that grows by a sentence for each variable that is raced for."""
+    """A list that collects a sentence for each variable with a race."""
     found, seen = [], set()
 
     def look(graph, fetched, feeds):
@@ -63,7 +64,7 @@ def watched():
 
 @contextlib.contextmanager
 def drawing():
-    """A dict that grows by what `seeds` says of each graph that is run."""
+    """A dict that collects the `seeds` of each graph that is run."""
     found, seen = {}, set()
 
     def look(graph, fetched, feeds):
@@ -77,7 +78,7 @@ def drawing():
 
 @contextlib.contextmanager
 def _looking(look):
-    """Calls look(graph, what is fetched, what is fed) before each run of a session."""
+    """Calls look(graph, fetches, feeds) before each run of a session."""
     from tensorflow.python.client import session
 
     def fetched_by(graph, fetches):
@@ -151,7 +152,7 @@ def unordered(fetched, feeds=()):
         elif op.outputs and (op.type in ALIASES or _written(op)):
             if op.inputs[0].name in memory:
                 memory[op.outputs[0].name] = memory[op.inputs[0].name]
-    touched, written = {}, {}  # variable: who takes its memory, who writes there
+    touched, written = {}, {}  # of a variable: readers, writers
     for op in ran:
         for tensor in op.inputs:
             if tensor.name in memory and op.type not in ALIASES + ASKING:

@@ -1,4 +1,4 @@
-"""Ranks: threads that stand in for the processes of Horovod where it is not installed.
+"""Ranks: threads that replace the processes of Horovod where it is not installed.
 
     from tf1to2.parity import stand_ins
 
@@ -8,17 +8,18 @@
 
 Names, defaults and meanings are those of Horovod 0.28.1 (its documentation, "Horovod
 with TensorFlow", and the docstrings of `horovod.tensorflow`), which also runs beside
-TensorFlow 1.15: an allreduce is a mean unless `op` says otherwise; of dense tensors it
-is the sum times 1 / size, of `tf.IndexedSlices` all values divided by size, one rank's
-after the other's; what is broadcast are the global variables, slots and global step
-among them; `backward_passes_per_step` adds gradients up, and does not average them.
+TensorFlow 1.15. An allreduce is a mean unless `op` says otherwise: for dense tensors
+the sum times 1 / size, for `tf.IndexedSlices` the values of all ranks in order, divided
+by size. A broadcast sets the global variables, with slots and global step.
+`backward_passes_per_step` sums gradients, and does not average them.
 
-What runs here is all that a program does around the collective: who has which rows,
-whose weights all begin with, what is reduced and what not, who saves. Two numbers have
-one sum, so that of two ranks the bits are those of the package (measured with 0.28.1 on
-both TensorFlows). Of three or more the package adds in the order of its ring, which
-depends on the place in the buffer; here ranks are added in their order. There are no
-processes, no network, no fusion of tensors, no GPU, no Adasum and no elastic run.
+The ranks show all that a program does around the collective: which rank has which rows,
+whose weights all start with, which tensors are reduced, which rank saves. A sum of two
+numbers does not depend on their order, so that with two ranks the bits are those of the
+package (measured with 0.28.1 on both TensorFlows). With three or more the package adds
+in the order of its ring, which depends on the place in the buffer; here ranks are added
+in their order. There are no processes, no network, no fusion of tensors, no GPU, no
+Adasum and no elastic run.
 
 This module also runs on Python 3.7, beside TensorFlow 1.
 """
@@ -34,7 +35,7 @@ v1 = tf.compat.v1
 
 Average, Sum = 0, 1
 PATIENCE = 120
-"""Seconds that a rank waits for the others."""
+"""The number of seconds that a rank waits for the others."""
 SHUT_DOWN = (
     "Horovod has been shut down. This was caused by an exception on one of the ranks "
     "or an attempt to allreduce, allgather or broadcast a tensor after one of the "
@@ -43,10 +44,10 @@ SHUT_DOWN = (
 
 
 class World:
-    """What the ranks of a run share: the mail between them.
+    """The state that the ranks of a run share: the values that they exchange.
 
     Args:
-        size: how many there are.
+        size: the number of ranks.
     """
 
     def __init__(self, size):
@@ -56,7 +57,7 @@ class World:
         self.numbers = [itertools.count() for _ in range(size)]
 
     def meet(self, rank, key, values):
-        """Hands in values, waits for the other ranks, and tells those of all."""
+        """Adds a rank's values, waits for the others, returns the values of all."""
         with self.turn:
             box, read = self.mail.setdefault(key, ({}, set()))
             box[rank] = values
@@ -70,7 +71,7 @@ class World:
             return [box[rank] for rank in range(self.size)]
 
     def queue(self, number, sender, receiver, dtypes):
-        """The queue from one rank to another, of one collective."""
+        """The queue from one rank to another, for one collective."""
         key = number, sender, receiver
         with self.turn:
             if key not in self.queues:
@@ -80,7 +81,7 @@ class World:
             return self.queues[key]
 
     def leave(self, rank):
-        """Has whoever waits for this rank wait no longer."""
+        """Ends the waiting of other ranks for this one."""
         with self.turn:
             self.left.add(rank)
             self.turn.notify_all()
@@ -90,7 +91,7 @@ class World:
 
 
 class Place(threading.local):
-    """Which rank a thread is; alone, unless `run` started it."""
+    """The rank of a thread; a thread that `run` did not start is the only rank."""
 
     world, rank, initialized = None, 0, False
 
@@ -106,11 +107,11 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
 
     Args:
         func: the program of a rank.
-        args, kwargs: what it is called with.
-        num_proc, np: how many ranks there are; `np` is the older name.
+        args, kwargs: its arguments.
+        num_proc, np: the number of ranks; `np` is the older name.
 
     Returns:
-        List of what the ranks returned.
+        List of the values that the ranks returned.
 
     Raises:
         Exception: that of the rank that failed first; the package raises RuntimeError,
@@ -123,7 +124,7 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
         HERE.world, HERE.rank = world, rank
         try:
             results[rank] = func(*args, **(kwargs or {}))
-        except tf.errors.OutOfRangeError as error:  # the mail of one who has left
+        except tf.errors.OutOfRangeError as error:  # that rank has ended
             failures.append(
                 tf.errors.UnknownError(None, None, SHUT_DOWN) if world.left else error
             )
@@ -143,14 +144,14 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
         try:
             raise failures[0]
         finally:
-            # Else the frames of the ranks, with all that they had, would stay alive.
+            # Otherwise the frames of the ranks, and all their objects, stay alive.
             failures.clear()
     return results
 
 
 @contextlib.contextmanager
 def _sessions_with_threads():
-    """Gives each rank threads of its own: one that waits must not stop another."""
+    """Gives each rank its own threads: a rank that waits must not stop another."""
     make = v1.Session.__init__
 
     def init(self, target="", graph=None, config=None):
@@ -161,7 +162,7 @@ def _sessions_with_threads():
             from tensorflow.python.eager import context
 
             own.CopyFrom(context.context().config)
-        # Of a name, they stay: runs that ended theirs were seen to stall for seconds.
+        # A pool with a name is kept: runs that ended their pools stalled for seconds.
         name = "rank %d" % HERE.rank
         own.session_inter_op_thread_pool.add(num_threads=4, global_name=name)
         make(self, target, graph, own)
@@ -174,7 +175,7 @@ def _sessions_with_threads():
 
 
 def init():
-    """Makes the rank known. Alone, without `run`, it is the only one."""
+    """Initializes the rank. Without `run`, it is the only one."""
     HERE.world, HERE.initialized = HERE.world or World(1), True
 
 
@@ -198,7 +199,7 @@ def rank():
 
 
 def size():
-    """How many ranks there are."""
+    """The number of ranks."""
     return _world().size
 
 
@@ -218,7 +219,7 @@ class NoneCompressor:
 
 
 class FP16Compressor:
-    """Sends floats, and adds them up, in half precision."""
+    """Sends and sums floats in half precision."""
 
     @staticmethod
     def compress(tensor):
@@ -235,11 +236,11 @@ class Compression:
 
 
 def _exchange(tensors):
-    """What each rank has in these places: a list of lists of tensors, by rank."""
+    """The tensors of all ranks: a list of lists, by rank."""
     world, here = _world(), rank()
     if world.size == 1:
         return [list(tensors)]
-    number = next(world.numbers[here])  # all ranks make the same, in the same order
+    number = next(world.numbers[here])  # the order is the same in all ranks
     if _eager():
         return _through_queues(tensors, world, here, number)
     return _through_python(tensors, world, here, number)
@@ -252,7 +253,7 @@ def _eager():
 
 
 def _through_python(tensors, world, here, number):
-    """In a session, where the ranks have graphs and resources of their own."""
+    """The exchange in a session, where each rank has its own graph and resources."""
     turns = itertools.count()
 
     def meet(*values):
@@ -266,7 +267,7 @@ def _through_python(tensors, world, here, number):
 
 
 def _through_queues(tensors, world, here, number):
-    """Eagerly and in a `tf.function`: a queue that waits takes no thread."""
+    """The exchange eagerly and in a `tf.function`: a waiting queue needs no thread."""
     dtypes = [tensor.dtype for tensor in tensors]
     others = [other for other in range(world.size) if other != here]
     with tf.init_scope():
@@ -289,13 +290,13 @@ def _like(tensor, shape):
 def _mean(total, count):
     """The sum times 1 / count, as `ScaleBuffer` has it, in float32 at least."""
     if not total.dtype.is_floating:
-        raise NotImplementedError("of integers, take hvd.Sum")
+        raise NotImplementedError("integers have no mean: use op=hvd.Sum")
     wide = tf.float64 if total.dtype == tf.float64 else tf.float32
     return tf.cast(tf.cast(total, wide) * tf.constant(1 / count, wide), total.dtype)
 
 
 def _reduce(tensors, op=Average, compression=Compression.none):
-    """Reduces tensors and slices; what is None is left out."""
+    """Reduces tensors and slices; leaves out None."""
     parts = []
     for tensor in tensors:
         if isinstance(tensor, tf.IndexedSlices):
@@ -330,10 +331,10 @@ def allreduce(tensor, average=None, compression=Compression.none, op=None, name=
 
     Args:
         tensor: float tensor, variable or `tf.IndexedSlices`; with `hvd.Sum`, any.
-        average: the old way to say `op`: whether the mean is meant.
+        average: the old form of `op`: whether to compute the mean.
         compression: `hvd.Compression.none` or `fp16`.
-        op: `hvd.Average`, which is meant where nothing is said, or `hvd.Sum`.
-        name: is not looked at.
+        op: `hvd.Average`, the default, or `hvd.Sum`.
+        name: ignored.
 
     Returns:
         A tensor of its shape and dtype; of slices, the slices of all ranks.
@@ -409,14 +410,13 @@ class DistributedOptimizer(v1.train.Optimizer):
     Args:
         optimizer: a `tf.train.Optimizer`.
         name: "Distributed" and its class, if None.
-        use_locking: is handed on.
+        use_locking: passed on.
         compression: see `allreduce`.
         sparse_as_dense: whether slices are made dense first.
-        backward_passes_per_step: of how many steps the gradients are added up before
+        backward_passes_per_step: the number of steps whose gradients are summed before
             they are reduced and applied.
         op: `hvd.Average` or `hvd.Sum`.
-        average_aggregated_gradients: whether what was added up is divided by the
-            number of steps.
+        average_aggregated_gradients: whether the sum is divided by the number of steps.
     """
 
     def __init__(
@@ -437,7 +437,7 @@ class DistributedOptimizer(v1.train.Optimizer):
         self._divide, self._counter = average_aggregated_gradients, None
 
     def compute_gradients(self, *args, **kwargs):
-        """The gradients of all ranks together."""
+        """The gradients, reduced over all ranks."""
         pairs = self._optimizer.compute_gradients(*args, **kwargs)
         gradients, variables = zip(*pairs)
         if self._sparse_as_dense:
@@ -449,7 +449,7 @@ class DistributedOptimizer(v1.train.Optimizer):
         return list(zip(gradients, variables))
 
     def _collected(self, gradients):
-        """Adds gradients up in local variables; reduced in every last pass alone."""
+        """Sums gradients in local variables; reduces them only in every last pass."""
         given = [gradient for gradient in gradients if gradient is not None]
         if any(isinstance(gradient, tf.IndexedSlices) for gradient in given):
             raise ValueError(
@@ -503,7 +503,7 @@ class DistributedOptimizer(v1.train.Optimizer):
         return [None if gradient is None else next(found) for gradient in gradients]
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """The optimizer's own; between the passes it only counts the step."""
+        """The optimizer's own method; between the passes it only counts the step."""
         pairs = list(grads_and_vars)
         if self._counter is None:
             return self._optimizer.apply_gradients(pairs, global_step, name)
@@ -558,7 +558,7 @@ class DistributedGradientTape:
         return getattr(self._tape, name)
 
     def gradient(self, target, sources, output_gradients=None):
-        """The gradients of all ranks together."""
+        """The gradients, reduced over all ranks."""
         gradients = self._tape.gradient(target, sources, output_gradients)
         if self._sparse_as_dense:
             gradients = _dense(gradients)

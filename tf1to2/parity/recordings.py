@@ -1,4 +1,4 @@
-"""What the genuine TensorFlow 1.15 answered: recorded once, checked for staleness."""
+"""Recordings: the answers of the genuine TensorFlow 1.15, checked for staleness."""
 
 import contextlib
 import dataclasses
@@ -31,23 +31,22 @@ class StaleRecording(AssertionError):
 
 
 class NoGenuineTensorFlow(RuntimeError):
-    """No Python 3.7, so no TensorFlow 1.15; or one that does not work."""
+    """TensorFlow 1.15 cannot run: Python 3.7 is missing, or something does not work."""
 
 
 class Recording:
-    """The recording of one left page: each answer twice.
+    """The recording of one left page, with each answer in two forms.
 
-    `answer` is what TensorFlow 1.15 answered as it is installed, its inputs widened to
-    float64 and the answers rounded; `answer_float32` what it answered to the inputs as
-    given, in the strict settings. Of the latter only the leaves that have other bits
-    are stored.
+    `answer` is the answer of TensorFlow 1.15 in its default settings, with inputs
+    widened to float64 and the answers rounded. `answer_float32` is its answer to the
+    inputs as given, in the strict settings; only leaves with other bits are stored.
 
     Args:
         path: the .npz file, which need not exist until an answer is asked for.
         page: the left page, a `Page` or an imported module.
-        how: the command that makes it anew.
-        by_function: whether an answer depends on the code alone that its function
-            reaches, and not on all code of the page.
+        how: the command that makes it again.
+        by_function: whether an answer is stale only if code that its function reaches
+            has changed, and not if any code of the page has.
     """
 
     by_function = False
@@ -67,7 +66,7 @@ class Recording:
 
     @functools.cached_property
     def about(self):
-        """Which versions, machine and settings made it."""
+        """The versions, machine and settings that made it, a dict."""
         return json.loads(self._store["about.json"])
 
     @functools.cached_property
@@ -113,7 +112,7 @@ class Recording:
         )
 
     def stands(self, entry):
-        """Whether what is recorded is the answer to an `Entry`, which then gets it."""
+        """Whether an `Entry` is recorded and not stale; if so, it gets its answers."""
         if not self.path.exists():
             return False
         try:
@@ -142,12 +141,12 @@ class Recording:
         return digest.hexdigest()[:16]
 
     def write(self, entries, versions, **notes):
-        """Writes the file anew.
+        """Writes the file again.
 
         Args:
             entries: list of `Entry`.
             versions: the TensorFlow and NumPy versions that answered.
-            notes: what else `about` shall tell.
+            notes: further entries of `about`.
         """
         about = {
             "page": self.page.name,
@@ -194,14 +193,13 @@ class Recording:
 
 
 class Versions(typing.NamedTuple):
-    """What answered.
+    """The versions that answered, and notes on the answers.
 
     Attributes:
         tensorflow: its version.
         numpy: its version.
-        told: for each request what `races` says of it: in the settings "watched" the
-            sentences on what is raced for, in "strict" {name of a random operation:
-            [seed, seed2]}.
+        told: the result of `races` for each request: in the settings "watched" the
+            sentences on races, in "strict" {name of a random operation: [seed, seed2]}.
         where: {number of a request that raised: "left.py, line 7"}.
     """
 
@@ -213,13 +211,13 @@ class Versions(typing.NamedTuple):
 
 @dataclasses.dataclass
 class Entry:
-    """What is asked of TensorFlow 1.15 for one case at one size, and its answers.
+    """A request to TensorFlow 1.15, for one case at one size, and its answers.
 
     Attributes:
         case: the case.
         key: the name of the entry in the recording.
         request: as `v1.run` takes it, by the float64 recipe.
-        given: the request as given; None where float32 is not compared.
+        given: the request as given; None if float32 is not compared.
         answer: the answer to `request`.
         answer_float32: the answer to `given`.
     """
@@ -243,12 +241,12 @@ def cpu():
 
 
 def cpu_features():
-    """What changes last bits, of what the processor has: for people, and for no test.
+    """The properties of the processor that change last bits: to be read, not tested.
 
     These are its maker, vector instructions, and the size of a core's first data cache.
-    Makers have their own bits in the approximations `rcpps` and `rsqrtps`, from which
-    kernels compute 1 / x and 1 / sqrt(x). Eigen cuts the sums of a product of matrices
-    by the cache: float32 every 376 terms with 32 KiB, every 560 with 48.
+    The approximations `rcpps` and `rsqrtps`, from which kernels compute 1 / x and
+    1 / sqrt(x), depend on the maker. Eigen splits the sums of a matrix product by the
+    size of the cache: float32 every 376 terms with 32 KiB, every 560 with 48.
     """
     flags = _of_the_processor("flags").split()
     found = [f for f in ("avx", "avx2", "fma", "avx512f") if f in flags]
@@ -257,7 +255,7 @@ def cpu_features():
 
 
 def _first_caches():
-    """The size of the first cache of data, as Linux tells it, in a list; or none."""
+    """A list with the size of the first data cache, from Linux; else an empty list."""
     for cache in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("*")):
         with contextlib.suppress(OSError):
             level, kind, size = (
@@ -286,7 +284,7 @@ def find_python37():
     """Path of a Python 3.7: `TF1_PYTHON`, `python3.7`, or one of pyenv's.
 
     Raises:
-        NoGenuineTensorFlow: saying where it was looked for.
+        NoGenuineTensorFlow: it was not found; the message says how to install it.
     """
     pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"))
     candidates = [os.environ.get("TF1_PYTHON"), shutil.which("python3.7")]
@@ -297,7 +295,7 @@ def find_python37():
             probe = subprocess.run(
                 [candidate, "-c", program], capture_output=True, text=True
             )
-        except OSError:  # there is no such file
+        except OSError:  # the file does not exist
             continue
         if probe.stdout.strip() == "(3, 7)":
             return candidate
@@ -308,16 +306,16 @@ def find_python37():
 
 
 def genuine_python(environment, python=None, packages=()):
-    """An interpreter with TensorFlow 1.
+    """The path of an interpreter with TensorFlow 1; installs 1.15.5 if necessary.
 
     Args:
         environment: folder of a virtual environment with 1.15.5, which is made if
             neither `python` nor `TF1_PYTHON` is given and it is missing.
         python: the path of an interpreter, of any TensorFlow 1.
-        packages: what pip installs into the environment: what the old program needs.
+        packages: packages that the old program needs, to be installed by pip.
 
     Raises:
-        NoGenuineTensorFlow: there is none, `python` has none, or pip fails.
+        NoGenuineTensorFlow: Python 3.7 or TensorFlow 1 is missing, or pip fails.
     """
     python = _genuine_python(environment, python)
     if packages:
@@ -326,11 +324,11 @@ def genuine_python(environment, python=None, packages=()):
 
 
 def _install(python, environment, packages):
-    """Adds packages to an environment of ours, once."""
+    """Installs packages into an environment that tf1to2 made, once."""
     done = pathlib.Path(environment, "packages.txt")
     if pathlib.Path(python) != pathlib.Path(environment, "bin", "python"):
         raise NoGenuineTensorFlow(
-            f"{python} is an interpreter of yours: install {' '.join(packages)} there, "
+            f"{python} was not made by tf1to2: install {' '.join(packages)} there, "
             "or leave out --python and TF1_PYTHON"
         )
     wanted = "\n".join(packages) + "\n"
@@ -342,7 +340,7 @@ def _install(python, environment, packages):
     if run.returncode:
         said = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
         reason = (said or run.stderr.splitlines() or ["no reason"])[-1]
-        raise NoGenuineTensorFlow(f"pip does not install {packages}: {reason}")
+        raise NoGenuineTensorFlow(f"pip cannot install {packages}: {reason}")
     done.write_text(wanted)
 
 
@@ -351,7 +349,7 @@ def _genuine_python(environment, python):
         version = tensorflow_of(python)
         if not version.startswith("1."):
             found = f"has TensorFlow {version}" if version else "has no TensorFlow"
-            raise NoGenuineTensorFlow(f"{python} {found}: name one that has 1.x")
+            raise NoGenuineTensorFlow(f"{python} {found}: give one that has 1.x")
         return python
     given = os.environ.get("TF1_PYTHON")
     if given and tensorflow_of(given).startswith("1.15."):
@@ -359,7 +357,7 @@ def _genuine_python(environment, python):
     environment = pathlib.Path(environment)
     python = environment / "bin" / "python"
     if not (environment / "complete").exists():
-        if environment.exists() and any(environment.iterdir()):  # perhaps another's
+        if environment.exists() and any(environment.iterdir()):  # not ours, perhaps
             raise NoGenuineTensorFlow(
                 f"{environment} was not made, or not completely, by tf1to2: "
                 "remove it, or name another folder"
@@ -384,7 +382,7 @@ def _genuine_python(environment, python):
 
 
 def tensorflow_of(python):
-    """The version of an interpreter's TensorFlow; empty if it has none."""
+    """The version of an interpreter's TensorFlow; "" if it is not installed."""
     program = "import tensorflow; print(tensorflow.__version__)"
     try:
         probe = subprocess.run([python, "-c", program], capture_output=True, text=True)
@@ -394,30 +392,30 @@ def tensorflow_of(python):
 
 
 def ask(python, page, requests, settings="default", apart=False):
-    """Has the genuine TensorFlow 1.15 answer.
+    """Sends requests to the genuine TensorFlow 1.15, and returns its answers.
 
     Args:
         python: its interpreter.
-        page: the left page, a `Page`, which is imported there.
+        page: the left page, a `Page`, which is imported by that interpreter.
         requests: list of requests, as `v1.run` takes them.
         settings: "default", or "strict": no graph rewriting and no contraction kernel,
             the settings in which float32 is compared; "watched" is "strict" with many
-            threads that start operations, of which each runs in one.
-        apart: whether each request gets a process of its own, so that no name of a
-            layer and no session of one case is left for the next.
+            threads that start operations, while each operation runs in one thread.
+        apart: whether each request gets a process of its own, so that names of layers
+            and sessions of one case cannot affect the next.
 
     Returns:
         (list of {path: array}, `Versions`).
 
     Raises:
-        NoGenuineTensorFlow: the interpreter broke down.
+        NoGenuineTensorFlow: the interpreter crashed, or a page cannot be imported.
     """
     requests = [(page.name, request) for request in requests]
     environment = genuine_environment(
-        PYTHONHASHSEED="0",  # a SavedModel of Keras has sets in their order
+        PYTHONHASHSEED="0",  # a SavedModel of Keras depends on the order of sets
         TF_NUM_INTRAOP_THREADS="1",
         TF_NUM_INTEROP_THREADS="8" if settings == "watched" else "1",
-        # As today's side has it: float32 that is compared as given needs one kernel.
+        # As on today's side: float32 as given can only be compared for the same kernel.
         TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL="false",
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -442,7 +440,7 @@ def ask(python, page, requests, settings="default", apart=False):
                 "requirements-tf1.txt beside the test"
             )
         if status:
-            raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
+            raise NoGenuineTensorFlow(f"{python} crashed: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
     told = json.loads(str(leaves.pop("told")))
@@ -456,7 +454,7 @@ def ask(python, page, requests, settings="default", apart=False):
     return answers, Versions(*versions, told, where)
 
 
-# As `python -m tf1to2.parity.v1`, but what is in the current folder hides nothing.
+# As `python -m tf1to2.parity.v1`, but the current folder comes last in sys.path.
 START = """
 import runpy, sys
 sys.path.append(sys.path.pop(0))
@@ -465,7 +463,7 @@ runpy.run_module("tf1to2.parity.v1", run_name="__main__", alter_sys=True)
 
 
 def _unimported(page, module, message):
-    """Why a page cannot be imported, and what to do."""
+    """The message for a page that cannot be imported: the reason, and what to do."""
     text = f"{page.name} cannot be imported: {message}"
     top = module.partition(".")[0]
     entries = map(pathlib.Path, page.path_entries)
@@ -489,7 +487,7 @@ def genuine_environment(**more):
 
     Returns:
         {name: value}: this process's variables, without `TF2_BEHAVIOR`, which
-        TensorFlow 2 sets and 1.15.5 would obey.
+        TensorFlow 2 sets and which would change 1.15.5.
     """
     return {
         **{name: v for name, v in os.environ.items() if name != "TF2_BEHAVIOR"},
@@ -501,7 +499,7 @@ def genuine_environment(**more):
     }
 
 
-# What Python 3.7 takes of this package; what is installed beside it is not for 3.7.
+# The part of this package that Python 3.7 uses; other packages are not for 3.7.
 PARITY = "__init__", "structure", "v1", "races", "formulas", "widening"
 STAND_INS = "stand_ins", "ranks"
 ENGINE = (
@@ -511,7 +509,7 @@ ENGINE = (
 
 
 def copied(names, folder):
-    """Copies files of the checkout, or of where this is installed; the folder."""
+    """Copies files of the checkout, or of the installed package; returns the folder."""
     root = pathlib.Path(__file__).resolve().parents[2]
     for name in names:
         copy = pathlib.Path(folder, name)
@@ -521,7 +519,7 @@ def copied(names, folder):
 
 
 def page_folders(page, folder):
-    """What Python 3.7 searches for a page: its folders, or a copy in `folder`."""
+    """The folders in which Python 3.7 finds a page: its own, or a copy in `folder`."""
     root = page.root
     if not INSTALLED & set(root.parts):
         return page.path_entries

@@ -1,7 +1,7 @@
-"""Proves how each side takes bad input: what it raises, or what it answers.
+"""Proves the behaviour for bad input: each side's exception, or its answer.
 
-In the default settings several threads run operations, and of two that fail either may
-be first: there the class of the exception is compared, and its message is not.
+In the default settings several threads run operations. If two operations fail, either
+may be the first: then only the class of the exception is compared, not its message.
 """
 
 import re
@@ -12,13 +12,13 @@ from tf1to2.parity.expected import compare_expected, outputs_of
 
 
 def prove(proof, case, way):
-    """Compares what one way of a `Raises` does with what the case says.
+    """Compares the behaviour of a `Raises` in one way with the exceptions of the case.
 
     Returns:
-        {"1.15.5": Tally, "compat.v1": Tally}, what was compared with which, of these.
+        {"1.15.5": Tally, "compat.v1": Tally}, a key for each comparison that was made.
 
     Raises:
-        Mismatch: another exception, another message, another answer, or none.
+        Mismatch: another exception, message or answer, or no exception.
     """
     from tf1to2.parity import v1  # imports TensorFlow
 
@@ -39,9 +39,9 @@ def prove(proof, case, way):
         return {"1.15.5": total, "compat.v1": Tally(1, 1)}
     wanted = getattr(case, way)
     run = "dynamic" if way == "function" and case.dynamic else way
-    try:  # the signature says as little as the placeholder
+    try:  # the signature leaves the same dimensions open as the placeholder
         (answer,) = proof.ask(run, [request])
-    except Exception as error:  # every type is of interest, the next lines judge it
+    except Exception as error:  # all types are caught; the lines below compare them
         answer = v1.raised(error)
     _compare_error(proof, case, way, wanted, answer)
     if wanted is None:
@@ -53,10 +53,10 @@ def prove(proof, case, way):
 
 
 def _compare_works(proof, case, way, side, expected, actual):
-    """The outputs of bad input on two sides where it works."""
+    """Compares the outputs of bad input on two sides where it works."""
     if case.expect is not None:
         compare_expected(proof, case, actual)
-    if expected is None or not proof.strict:  # float32 is compared in strict ones
+    if expected is None or not proof.strict:  # float32 only if strict
         return Tally()
     return proof.compare(case, way, {}, side, outputs_of(expected), outputs_of(actual))
 

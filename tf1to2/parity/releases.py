@@ -1,4 +1,4 @@
-"""Which releases are here, for what is not the same on all of them."""
+"""Checks the installed releases, for rows that apply only to some of them."""
 
 import functools
 import importlib
@@ -8,15 +8,15 @@ from packaging.requirements import Requirement
 
 @functools.cache
 def here(where):
-    """Whether the releases that are installed are those of which something is said.
+    """Whether the installed releases fulfil a requirement.
 
     Args:
         where: a requirement of pip's, such as "tensorflow<2.17" or "keras>=3.14"; ""
-            is said of all.
+            means all releases.
 
     Raises:
-        packaging.requirements.InvalidRequirement: it is none.
-        ModuleNotFoundError: there is no such package.
+        packaging.requirements.InvalidRequirement: it cannot be parsed.
+        ModuleNotFoundError: the package is not installed.
     """
     if not where:
         return True

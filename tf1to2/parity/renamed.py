@@ -1,7 +1,7 @@
-"""Variables of a port that have other names: matched by name and shape.
+"""Matches variables of a port that have other names: by similarity and shape.
 
-`convert-checkpoint --map auto` matches likewise. A wrong match shows in the proof: the
-numbers of variables go by their names.
+`convert-checkpoint --map auto` matches in the same way. The proof fails if a match is
+wrong, because the values of variables in a proof depend on their names.
 """
 
 import typing
@@ -12,7 +12,7 @@ AUTO = "auto"
 
 
 class Kind(typing.NamedTuple):
-    """What must agree; dtypes need not, since a program may be widened."""
+    """The shape must agree; dtypes may differ, because a program may be widened."""
 
     shape: tuple
     dtype: str = ""
@@ -21,7 +21,7 @@ class Kind(typing.NamedTuple):
 def shapes_of(answer):
     """{name: shape} of the variables in an answer of the left page.
 
-    They are those of a layer, or what a program that yields its steps ends with.
+    They are the variables of a layer, or of a program at the end of its steps.
     """
     found = {}
     for path, leaf in answer.items():
@@ -34,7 +34,7 @@ def shapes_of(answer):
 
 
 def names(left, right):
-    """{name on the left: name on the right} of those that one side alone has.
+    """{name on the left: name on the right} of names that only one side has.
 
     Args:
         left, right: {name: shape}.

@@ -1,4 +1,4 @@
-"""The settings in which numbers are compared, in place before TensorFlow starts.
+"""The settings in which numbers are compared, applied before TensorFlow starts.
 
 "strict": one thread, no oneDNN, plain Eigen products, no graph rewriting. A kernel then
 gives the same bits in a session, eagerly and in a `tf.function`: float32 is compared.
@@ -12,7 +12,7 @@ import os
 import sys
 import warnings
 
-CPU = {"CUDA_VISIBLE_DEVICES": "-1"}  # bits are promised for CPU kernels
+CPU = {"CUDA_VISIBLE_DEVICES": "-1"}  # only CPU kernels have reproducible bits
 STRICT = {
     **CPU,
     "TF_ENABLE_ONEDNN_OPTS": "0",
@@ -34,7 +34,7 @@ def current():
 
 
 def apply():
-    """Puts the current settings in force and starts TensorFlow, quietly and once.
+    """Applies the current settings and starts TensorFlow, without log lines, once.
 
     Raises:
         RuntimeError: TensorFlow was imported before, with other settings.
@@ -54,23 +54,23 @@ def apply():
 @functools.cache
 def _start():
     with silence(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what others import is not on trial
+        warnings.simplefilter("ignore")  # warnings of other packages
         import tensorflow as tf
 
         (cpu,) = tf.config.list_physical_devices("CPU")
-        two = [tf.config.LogicalDeviceConfiguration()] * 2  # for what runs in parallel
+        two = [tf.config.LogicalDeviceConfiguration()] * 2  # operations in parallel
         tf.config.set_logical_device_configuration(cpu, two)
         if current() == "strict":
             tf.config.optimizer.set_experimental_options(
                 {"disable_meta_optimizer": True}
             )
-        tf.zeros([])  # the runtime starts, and says all that it has to say
+        tf.zeros([])  # the runtime starts, and logs its messages
     tf.get_logger().setLevel("CRITICAL")
 
 
 @contextlib.contextmanager
 def silence():
-    """Drops what native code writes to the standard error stream meanwhile."""
+    """A context that drops what native code writes to the standard error stream."""
     sys.stderr.flush()
     kept = os.dup(2)
     with open(os.devnull, "wb") as nowhere:

@@ -1,10 +1,10 @@
-"""What `import horovod.tensorflow` finds where Horovod is not installed: `ranks`.
+"""Provides `horovod.tensorflow` where Horovod is not installed: the module `ranks`.
 
     from tf1to2.parity import stand_ins
     stand_ins.install()
 
-An installed Horovod takes precedence. The stand-in is imported when a program imports
-Horovod, not before. This module also runs on Python 3.7, beside TensorFlow 1.
+If Horovod is installed, it is used. The stand-in is imported only when a program
+imports Horovod. This module also runs on Python 3.7, beside TensorFlow 1.
 """
 
 import importlib.abc
@@ -14,7 +14,7 @@ import sys
 
 NAMES = ("horovod", "horovod.tensorflow")
 INSTALLED = "TF1TO2_STAND_INS"
-"""The variable of the environment by which `install` reaches other processes."""
+"""The environment variable by which `install` affects other processes."""
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -42,8 +42,8 @@ FINDER = Finder()
 def install():
     """Adds the finder as the last of `sys.meta_path`.
 
-    The processes that run left pages for this one, those of TensorFlow 1.15.5 among
-    them, then have the finder, too: they call `inherit`.
+    Processes that run left pages for this one, also with TensorFlow 1.15.5, then have
+    the finder, too: they call `inherit`.
     """
     os.environ[INSTALLED] = "1"
     if FINDER not in sys.meta_path:

@@ -1,4 +1,4 @@
-"""Trees of arrays: the one vocabulary in which both sides and the recordings answer.
+"""Trees of arrays: the common form of the answers of both sides and of recordings.
 
 This module and `v1` also run on Python 3.7, beside the genuine TensorFlow 1.15.
 """
@@ -32,8 +32,8 @@ def children(tree):
 def skeleton(tree):
     """The containers of `tree` as text, leaves as "*": `(*, [*, *], {'a': *})`.
 
-    Sparse and ragged tensors are told from tuples; a namedtuple shows its fields, not
-    its name, and a dict its keys in order.
+    Sparse and ragged tensors differ from tuples. A namedtuple shows its fields, not its
+    name, and a dict its keys in order.
     """
     pairs = children(tree)
     if pairs is None:
@@ -80,7 +80,7 @@ def map_arrays(function, tree, path=""):
 
 
 def arrays(tree):
-    """{path: array} of the NumPy arrays in `tree`: what is fed to the tensors."""
+    """{path: array} of the NumPy arrays in `tree`: the values that are fed."""
     return {
         path: np.asarray(leaf)
         for path, leaf in flatten(tree)
@@ -107,7 +107,7 @@ def as_array(leaf):
 def answer(tree):
     """{path: array} of everything in `tree`, the form in which answers are compared.
 
-    Where the outputs are a container, its `skeleton` is the leaf "structure".
+    If the outputs are a container, its `skeleton` is the leaf "structure".
     """
     leaves = {
         path: leaf if path == "structure" else as_array(leaf)
@@ -134,13 +134,13 @@ def narrow(leaves):
 
 
 def generator(*names):
-    """A `RandomState` that depends on `names` alone, on every machine and version."""
+    """A `RandomState` that depends only on `names`, on every machine and version."""
     text = "/".join(str(name) for name in names)
     return np.random.RandomState(zlib.crc32(text.encode()) & 0x7FFFFFFF)
 
 
 def distinct(name, shape):
-    """Values for the variable `name`: distinct, so that swapped variables show.
+    """Distinct values for the variable `name`, so that swapped variables are noticed.
 
     Args:
         name: the variable's name, as a checkpoint would have it.
@@ -154,11 +154,11 @@ def distinct(name, shape):
 
 
 COTANGENTS = generator("cotangents").standard_normal(4093).astype(np.float32)
-"""The upstream gradients, read cyclically: random, so that no gradient cancels."""
+"""Upstream gradients, read cyclically: random, so that gradients do not cancel."""
 
 
 def pack(document, store):
-    """JSON text of `document`, its arrays put into the dict `store` under new keys."""
+    """JSON text of `document`; adds its arrays to the dict `store` under new keys."""
 
     def encode(tree):
         if isinstance(tree, (np.ndarray, np.generic)):
@@ -204,14 +204,14 @@ def unpack(text, store):
 
 
 def place(error, folders):
-    """The last line below some folders that an exception passed: "left.py, line 7".
+    """The last line in the given folders that an exception passed: "left.py, line 7".
 
     Args:
         error: the exception.
-        folders: paths; packages that are installed below them do not count.
+        folders: paths; installed packages below them do not count.
 
     Returns:
-        Text, or "" if it passed none.
+        Text, or "" if it passed no such line.
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = pathlib.Path(frame.filename)

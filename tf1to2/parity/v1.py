@@ -1,7 +1,7 @@
-"""The left page, run: graphs, placeholders and sessions.
+"""Runs left pages: with graphs, placeholders and sessions.
 
-The same file answers for today's `compat.v1`, in this process, and for the genuine
-TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS SETTINGS`.
+This file runs on today's `compat.v1`, in this process, and on the genuine TensorFlow
+1.15, as a script: `python3.7 v1.py REQUESTS ANSWERS SETTINGS`.
 """
 
 import contextlib
@@ -24,15 +24,15 @@ except ImportError:  # before 1.13
 from tf1to2.parity import races, stand_ins, structure, widening
 
 SEED = 20260101
-"""The graph seed in force around every page, on both sides."""
+"""The graph seed for every page, on both sides."""
 
 
 @contextlib.contextmanager
 def numpy_seeded(seed=SEED):
-    """Seeds NumPy's global generator; its former state on exit.
+    """A context that seeds NumPy's global generator, and restores its state on exit.
 
-    `fit` of 1.15.5 draws the order of the validation rows from it, `shuffle=False` or
-    not, and the last bits of a sum depend on the order.
+    `fit` of 1.15.5 draws the order of the validation rows from it, even with
+    `shuffle=False`, and the last bits of a sum depend on the order.
     """
     state = np.random.get_state()
     seed_numpy(seed)
@@ -48,7 +48,7 @@ def seed_numpy(seed):
 
 
 def _unset_placement():
-    """Sessions refuse a missing device, whatever a process was told for eager code."""
+    """Makes sessions raise for a missing device, whatever is set for eager code."""
     from tensorflow.python.eager import context
 
     return mock.patch.object(context.context(), "_soft_device_placement", None)
@@ -56,10 +56,10 @@ def _unset_placement():
 
 @contextlib.contextmanager
 def legacy(seed=SEED):
-    """TensorFlow 1 semantics and a fresh default graph; the former state on exit.
+    """A context with TensorFlow 1 semantics and a new default graph.
 
     Reference variables, Switch/Merge control flow, identity `==` and `Dimension`s are
-    what legacy code was written for. Each can be switched at run time, whereas
+    expected by legacy code. Each can be switched at run time, and back, whereas
     `disable_v2_behavior` could not be undone.
     """
     if tf.__version__.startswith("1."):
@@ -67,7 +67,7 @@ def legacy(seed=SEED):
             tf.set_random_seed(seed)
             yield
         return
-    # Seen from outside a graph: inside one `==` is identity, whatever the switch says.
+    # Read outside of a graph: inside a graph, `==` is identity for any switch.
     equality = not isinstance(tf.constant(0) == 0, bool)
     dimensions = not isinstance(tf.TensorShape([1])[0], int)
     resource = tf.resource_variables_enabled()
@@ -98,14 +98,15 @@ def run(module, request):
         module: the left page, an imported module.
         request: dict with `kind` ("op", "layer" or "program"), `name`, `args`,
             `kwargs`, `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
-            ({path: placeholder shape} of the inputs whose shape shall be unknown). It
-            may have `widen`, `floatx`, which is what Keras computes in, the `seed` of
-            the graph, and the `scope` of a layer: then the page's function takes the
-            inputs and makes its variables there.
+            ({path: placeholder shape} of the inputs whose shape is unknown). It may
+            have `widen`, `floatx`, the dtype of Keras, the `seed` of the graph, and the
+            `scope` of a layer: then the page's function takes the inputs and makes its
+            variables in that scope.
 
     Returns:
-        {path: array}. An op answers with `outputs` and `gradients`, a layer also with
-        the `variables` it made, their initial values and its `state` after the call.
+        {path: array}. The answer of an op has `outputs` and `gradients`; that of a
+        layer also its `variables`, their initial values, and its `state` after the
+        call.
     """
     seed, floatx = request.get("seed", SEED), widening.keras_in(request.get("floatx"))
     widen = widening.widened(request.get("widen"))
@@ -123,13 +124,13 @@ def _run_steps(steps):
     """Runs the steps of a program.
 
     Args:
-        steps: a generator of (fetches, feed_dict), fetches being a dict. It has built
-            the graph when it yields for the first time. Its own session runs the steps
-            where it is the default one then, `with tf.Session(config=config) as sess:`;
-            else a new one does, which initializes the variables.
+        steps: a generator of (fetches, feed_dict); fetches is a dict. It has built the
+            graph when it yields for the first time. If it has a default session then,
+            `with tf.Session(config=config) as sess:`, this session runs the steps. Else
+            a new one does, which initializes the variables.
 
     Returns:
-        {"steps": [what was fetched], "variables": {number of steps: {name: value}}}.
+        {"steps": [fetched values], "variables": {number of steps: {name: value}}}.
     """
     answers, sess, ours = [], None, None
     try:
@@ -137,12 +138,12 @@ def _run_steps(steps):
             if sess is None:
                 sess = tf.get_default_session()
                 variables = tf.global_variables()
-                if sess is None:  # a program with its own initializes by itself
+                if sess is None:  # a program with a session of its own also initializes
                     ours = sess = session(tf.get_default_graph())
                     sess.run(initializers())
             values = sess.run(fetches, feed)
             answers.append({k: v for k, v in values.items() if v is not None})
-            if ours is None:  # its `with` closes the session behind the last step
+            if ours is None:  # its `with` closes the session after the last step
                 last = sess.run(variables)
         if sess is None:
             raise ValueError("no step was yielded")
@@ -155,9 +156,9 @@ def _run_steps(steps):
 
 
 def session(graph=None):
-    """A session that replaces a device which is not there, such as "/gpu:0"."""
+    """A session that replaces a missing device, such as "/gpu:0"."""
     config = tf.ConfigProto()
-    if not tf.__version__.startswith("1."):  # what it is without a config of its own
+    if not tf.__version__.startswith("1."):  # the default configuration of a session
         from tensorflow.python.eager import context
 
         config.CopyFrom(context.context().config)
@@ -166,12 +167,12 @@ def session(graph=None):
 
 
 def dtype_of(array):
-    """The dtype of the tensor that an array becomes."""
+    """The dtype of the tensor for an array."""
     return tf.string if array.dtype.kind in "SUO" else tf.as_dtype(array.dtype)
 
 
 def initializers():
-    """All that a session runs before a page."""
+    """The operations that a session runs before a page."""
     return [
         tf.global_variables_initializer(),
         tf.local_variables_initializer(),
@@ -197,7 +198,7 @@ def _run_tensors(page, request):
             page = page(**request["factory"])
         outputs = page(*args, **request["kwargs"])
         variables = sorted(page.variables, key=lambda v: v.name)
-        page(*args, **request["kwargs"])  # the second call must share them
+        page(*args, **request["kwargs"])  # the second call must use the same variables
         names = sorted(v.name for v in page.variables)
     else:
         outputs = page(*args, **request["kwargs"])
@@ -279,11 +280,11 @@ def cotangent(tf, target, offset):
 
 
 def respond(module, request, folders=()):
-    """As `run`; an exception answers {"raised": its type, "message": its text}, and if
-    it passed a line below one of the folders {"where": "left.py, line 7"}."""
+    """As `run`; an exception gives {"raised": its type, "message": its text}, and also
+    {"where": "left.py, line 7"} if it passed a line in one of the folders."""
     try:
         return run(module, request)
-    except Exception as error:  # whatever a page raises is what we are asked for
+    except Exception as error:  # any exception of a page is an answer
         answer, where = raised(error), structure.place(error, folders)
         return {**answer, "where": np.asarray(where)} if where else answer
 
@@ -297,17 +298,17 @@ def raised(error):
 
 
 def sentence(message):
-    """A message of 1.15 without the nodes, files and stacks that follow it."""
+    """A message of 1.15 without the nodes, files and stacks at its end."""
     ends = r"\s*(\[\[|original stack trace|originally defined at|\n +File )"
     message = re.split(ends, message, maxsplit=1, flags=re.IGNORECASE)[0]
     return re.sub(r" \(defined at [^)]*\) ?", "", message)
 
 
 def rewrite_no_graphs():
-    """Has every session run its graph as it was written, whatever its configuration.
+    """Turns off graph rewriting in every session, whatever its configuration.
 
-    Rewriting replaces kernels by others of other bits: a product and a sum by a fused
-    one, a division by a product.
+    Rewriting replaces kernels by others with other bits: a product and a sum by a fused
+    kernel, a division by a product.
     """
     from tensorflow.python.client import session
 
@@ -324,13 +325,13 @@ def rewrite_no_graphs():
 
 
 def main(requests_path, answers_path, settings, *apart):
-    """Answers a file of requests; the genuine TensorFlow 1.15 runs this.
+    """Answers a file of requests, in a process of the genuine TensorFlow 1.15.
 
     Args:
-        requests_path: what `recordings.ask` wrote.
-        answers_path: where it looks for the answers.
-        settings: as `recordings.ask` takes them.
-        apart: "apart", where each request shall have a process of its own.
+        requests_path: the file that `recordings.ask` wrote.
+        answers_path: the file for the answers.
+        settings: see `recordings.ask`.
+        apart: "apart" if each request gets a process of its own.
     """
     stand_ins.inherit()
     if settings != "default":
@@ -357,14 +358,14 @@ def main(requests_path, answers_path, settings, *apart):
 
 
 def _answer(answers_path, name, request, watching):
-    """The answer to a request, {path: array}, and what was seen of its graphs: "told".
+    """The answer to a request, {path: array}; its key `told` has the races or seeds.
 
     Raises:
-        SystemExit: the page cannot be imported: the first line of the file
-            `answers_path`.unimported names a module, the second is empty where the
-            module is not installed, or else the error and where it was raised.
+        SystemExit: the page cannot be imported. The first line of the file
+            `answers_path`.unimported names a module. The second is empty if the module
+            is not installed; else it has the error and its place.
     """
-    # Behind the copy of this package, what the page's imports are found in.
+    # The folders for the page's imports come after the copy of this package.
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:]
     try:
         module = importlib.import_module(name)
@@ -385,7 +386,7 @@ def _answer(answers_path, name, request, watching):
 
 
 def _in_a_process(answers_path, *asked):
-    """As `_answer`, in a process that is forked from this one, where that can be."""
+    """As `_answer`, in a process that is forked from this one, if forking works."""
     if not hasattr(os, "fork"):
         return _answer(answers_path, *asked)
     path = answers_path + ".own.npz"
@@ -396,7 +397,7 @@ def _in_a_process(answers_path, *asked):
         try:
             np.savez(path, **_answer(answers_path, *asked))
             status = 0
-        except SystemExit:  # said by a file
+        except SystemExit:  # the file says why
             pass
         except BaseException:
             traceback.print_exc()

@@ -1,4 +1,4 @@
-"""The right page, run: eagerly, in a `tf.function`, with unknown dimensions, by XLA."""
+"""Runs right pages: eagerly, in a `tf.function`, with unknown dimensions, by XLA."""
 
 import contextlib
 import inspect
@@ -13,15 +13,15 @@ from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded, seed_numpy
 
 WAYS = ("eager", "function", "dynamic", "xla")
 OLD_NAMES = "old_names"
-"""The function of a page by Keras from a layer to {name on the left: variable}."""
+"""Name of a Keras page's function from a layer to {name on the left: variable}."""
 
 
 class Retraced(AssertionError):
-    """A `tf.function` traced more often than it had signatures."""
+    """A `tf.function` was traced more often than it has signatures."""
 
 
 def run(module, requests, way):
-    """Answers the requests of one case, which differ in shapes and values only.
+    """Answers the requests of one case, which differ only in shapes and values.
 
     Args:
         module: the right page, an imported module.
@@ -33,8 +33,8 @@ def run(module, requests, way):
         List of {path: array}, one per request, with the paths of `v1.run`.
 
     Raises:
-        Retraced: a function traced again for a signature that it had seen.
-        Untraced: a program was asked for the way "function" and has none.
+        Retraced: a function was traced again for a known signature.
+        Untraced: a program has no `tf.function`, but the way is "function".
     """
     kind = requests[0]["kind"]
     floatx = widening.keras_in(requests[0].get("floatx"))
@@ -54,10 +54,10 @@ def run(module, requests, way):
 
 @contextlib.contextmanager
 def _no_traces_left():
-    """Mends what TensorFlow leaves behind when a trace fails inside `tf.map_fn`.
+    """Resets a state that TensorFlow leaves when a trace fails inside `tf.map_fn`.
 
-    It sets a caching device on the variable scope that all functions share, and does
-    not take it back: from then on `tf.train.ExponentialMovingAverage` raises.
+    TensorFlow sets a caching device on the variable scope that all functions share, and
+    does not reset it: later `tf.train.ExponentialMovingAverage` raises.
     """
     try:
         yield
@@ -74,11 +74,11 @@ def _seed(request):
 
 
 class Untraced(AssertionError):
-    """A program was to run in a `tf.function`, and called none."""
+    """A program must run in a `tf.function`, but called no such function."""
 
 
 class _Call:
-    """A page's forward pass and gradients in one of the ways, its traces counted."""
+    """A page's forward pass and gradients in one of the ways; counts its traces."""
 
     def __init__(self, page, request, way, trainable=None):
         self.page, self.request, self.trainable = page, request, trainable or {}
@@ -98,7 +98,7 @@ class _Call:
         arrays = fed(request).values()
         tensors = [tf.constant(array, dtype_of(array)) for array in arrays]
         if self.compiled:
-            self.compiled(tensors)  # a first call traces, the second must not
+            self.compiled(tensors)  # only the first call may trace
             traces = self.traces
             self.signatures.add(self.one_trace or tuple(a.shape for a in arrays))
             reset()
@@ -131,7 +131,7 @@ class _Call:
         if self.request["gradient"]:
             sources = {**floats, **self.trainable}
             tree["gradients"] = _gradients(tape, outputs, sources)
-        # What is no tensor is known while tracing and leaves by the side door.
+        # A value that is not a tensor is known while tracing: keep it outside.
         leaves = dict(structure.flatten(tree))
         self.statics = {path: x for path, x in leaves.items() if not tf.is_tensor(x)}
         if structure.children(outputs) is not None:
@@ -155,7 +155,7 @@ def _gradients(tape, outputs, sources):
         output_gradients=[cotangent(tf, y, i) for i, y in enumerate(targets)],
     )
     for name, source in sources.items():
-        if hasattr(source, "joined"):  # a weight that Keras keeps in several
+        if hasattr(source, "joined"):  # a weight that Keras has in several variables
             gradients[name] = source.joined(gradients[name])
     return {
         name: None if gradient is None else tf.convert_to_tensor(gradient)
@@ -164,7 +164,7 @@ def _gradients(tape, outputs, sources):
 
 
 def _tensors(source):
-    """What a tape takes for a tensor, a variable, or what stands for one in Keras."""
+    """A source for a tape: a tensor or variable as it is, a Keras variable's value."""
     return source if isinstance(source, (tf.Tensor, tf.Variable)) else source.value
 
 
@@ -178,7 +178,7 @@ def _run_layer(module, request, way):
         args = structure.map_arrays(lambda *_: next(supply), request["args"])
         call(*args, **request["kwargs"])
 
-    # Tracing makes the variables without running the layer: its state stays initial.
+    # A trace makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
     variables, trainable = _owned(module, layer, request)
@@ -200,9 +200,9 @@ def _run_layer(module, request, way):
 
 
 def _owned(module, layer, request):
-    """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
+    """[(name on the left, variable)] of a layer, sorted, and of its trained variables.
 
-    A page by Keras tells the names by `old_names(layer)`, of others the request does.
+    The names come from `old_names(layer)` of a Keras page, or from the request.
     """
     if hasattr(module, OLD_NAMES):
         named = module.old_names(layer).items()
@@ -217,7 +217,7 @@ def _owned(module, layer, request):
 
 
 def _by_keyword(layer):
-    """A Keras layer, called as others are: it takes by position only tensors."""
+    """A Keras layer that is called by position, which Keras allows only for tensors."""
     names = list(inspect.signature(layer.call).parameters)
 
     def call(*args, **kwargs):
@@ -229,10 +229,10 @@ def _by_keyword(layer):
 
 
 def _old_names(request):
-    """A function from the name of a variable to the one that the left page has for it.
+    """A function from the name of a variable to its name on the left page.
 
-    `variables` of the request is {old: new}; both may end in `*`, which stands for the
-    same rest of the name.
+    `variables` of the request is {old: new}; both may end in `*`, which means the same
+    text on both sides.
     """
     known = request.get("variables", {})
 
@@ -249,7 +249,7 @@ def _old_names(request):
 
 
 def _matched(request, shapes):
-    """`request` with names in place of "auto"; it is told which: see `matching`.
+    """`request` with names in place of "auto"; it gets the matches: see `matching`.
 
     Args:
         request: has `left`, {name on the left: shape}, and `matched`, which is filled.
@@ -289,13 +289,13 @@ def _run_program(module, request, way):
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
             python = function.python_function
-            if python.__module__.startswith("keras."):  # which traces its own
+            if python.__module__.startswith("keras."):  # it traces functions of its own
                 continue
             if traces > request["traces"] and way != "keras":
                 name = python.__name__
                 raise Retraced(
                     "%s: %d traces, not %d: make variables before the first call "
-                    "(optimizer.build(weights)), hand over tensors, or say traces=%d"
+                    "(optimizer.build(weights)), pass tensors, or set traces=%d"
                     % (name, traces, request["traces"], traces)
                 )
     if way == "function" and not called and request["traces"]:
@@ -311,10 +311,10 @@ def _run_program(module, request, way):
 
 
 def _run_steps(steps):
-    """Takes the steps of a program.
+    """Runs the steps of a program.
 
     Args:
-        steps: a generator of dicts, one for each step, which returns {name: variable}.
+        steps: a generator of dicts, one for each step; it returns {name: variable}.
 
     Returns:
         As `v1._run_steps`.
@@ -337,7 +337,7 @@ def as_numpy(tree):
 
 @contextlib.contextmanager
 def _quiet():
-    """`fit` feeds by tf.data, of which TensorFlow says that it is not run eagerly."""
+    """Drops a warning: `fit` uses tf.data, whose functions do not run eagerly."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Even though the `tf.config.experimental_run")
         yield
@@ -345,7 +345,7 @@ def _quiet():
 
 @contextlib.contextmanager
 def _functions_of(module):
-    """The list of `tf.function`s that `module` has, and those it makes meanwhile."""
+    """A context: the list of `tf.function`s that `module` has, and of new ones."""
     make = tf.function
     kind = type(make(lambda: None))
     functions = [value for value in vars(module).values() if isinstance(value, kind)]
@@ -362,7 +362,7 @@ def _functions_of(module):
 
 @contextlib.contextmanager
 def _calls():
-    """A list that grows whenever some `tf.function` is called or traced meanwhile."""
+    """A context: a list that grows at each call and trace of a `tf.function`."""
     kind = type(tf.function(lambda: None))
     called = []
 
@@ -382,5 +382,5 @@ def _calls():
 
 
 def fed(request):
-    """{path: array} of the inputs that become tensors."""
+    """{path: array} of the inputs of a request that become tensors."""
     return structure.arrays(request["args"])

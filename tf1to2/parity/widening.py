@@ -1,16 +1,15 @@
-"""A program with float32 written into it, run in float64.
+"""Runs a program that names float32 in float64.
 
     with widened():
         train(images.astype(np.float64))
 
-Whatever says `tf.float32` means `tf.float64` meanwhile: placeholders, defaults of
+In this context `tf.float32` means `tf.float64`: in placeholders, defaults of
 `get_variable`, initializers and random ops, `tf.to_float`, `tf.cast`. A number or a
-float32 array without a dtype becomes the float32 that it always was, in float64. NumPy
-is left alone: an array that a program keeps in `np.float32` is rounded there.
+float32 array without a dtype keeps its float32 value, but becomes a float64 tensor.
+NumPy does not change: an array that a program keeps in `np.float32` is rounded.
 
-Kernels that know float32 alone raise, since there is no float64 of them; but
-`FusedBatchNorm` is computed by its formula, see `formulas`. This module also runs on
-Python 3.7, beside TensorFlow 1.
+Kernels without float64 raise an error, except `FusedBatchNorm`, which is computed by
+its formula, see `formulas`. This module also runs on Python 3.7, beside TensorFlow 1.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ from tf1to2.parity import formulas
 
 
 def widened(wanted=True):
-    """A context in which float32 is float64; where it is not `wanted`, nothing."""
+    """A context in which float32 is float64; if not `wanted`, it does nothing."""
     if not wanted:
         return _as_it_is()
     return _widened()
@@ -41,16 +40,16 @@ def _widened():
 
 @contextlib.contextmanager
 def keras_in(floatx):
-    """A context in which Keras makes weights of a dtype and computes in it.
+    """A context that sets the dtype in which Keras makes weights and computes.
 
     Args:
-        floatx: "float64", or None for what Keras has.
+        floatx: "float64", or None to leave Keras as it is.
     """
     if floatx is None:
         yield
         return
     before = tf.keras.backend.floatx()
-    config = getattr(tf.keras, "config", None)  # of Keras 3, whose policy comes first
+    config = getattr(tf.keras, "config", None)  # Keras 3: overrides floatx
     policy = config and config.dtype_policy()
     tf.keras.backend.set_floatx(floatx)
     if config:
@@ -72,7 +71,7 @@ def wide(value):
     """`value` with the numbers that would become float32 as float64.
 
     Args:
-        value: what is made a tensor without a dtype.
+        value: a value that is converted to a tensor without a dtype.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         return value.astype(np.float64) if value.dtype == np.float32 else value
@@ -85,7 +84,7 @@ def wide(value):
 
 
 def _numbers(value):
-    """Whether a float, or lists of numbers."""
+    """Whether a value is a float, or lists of numbers."""
     if isinstance(value, (list, tuple)):
         return all(map(_plain, _flat(value)))
     return isinstance(value, float)
@@ -103,15 +102,15 @@ def _plain(value):
 
 @contextlib.contextmanager
 def _in_1():
-    """A DType of TensorFlow 1 is an object that holds a number: another number."""
+    """Widens TensorFlow 1: changes the number in the object `tf.float32`."""
     from tensorflow.python.framework import dtypes, tensor_util
 
     make, array_of = tensor_util.make_tensor_proto, tensor_util.MakeNdarray
 
     class Kept(dtypes.DType):
-        """What a kernel itself has in float32, such as the flow of a TensorArray.
+        """A float32 that a kernel needs itself, such as the flow of a TensorArray.
 
-        It equals the name that programs have for float32: gradients pass through it.
+        It equals `tf.float32` of the program, so that gradients pass through it.
         """
 
         __hash__ = dtypes.DType.__hash__
@@ -130,7 +129,7 @@ def _in_1():
         return make(values, dtype, *args, **kwargs)
 
     def array_of_wide(tensor):
-        """Where a float64 equals `tf.float32` it looks for numbers in `float_val`."""
+        """Reads the array of a float64 tensor, which now equals `tf.float32`."""
         with mock.patch.object(dtypes.float32, "_type_enum", narrow[0][1]):
             return array_of(tensor)
 
@@ -158,7 +157,7 @@ def _in_1():
 
 @contextlib.contextmanager
 def _in_2():
-    """In TensorFlow 2 it is none: names, defaults and conversions are exchanged."""
+    """Widens TensorFlow 2: exchanges names, defaults and conversions."""
     from tensorflow.python.framework import constant_op, dtypes
 
     as_dtype, constant = dtypes.as_dtype, constant_op._constant_impl
@@ -193,15 +192,15 @@ def _in_2():
 
 
 def _widen_policy(config, stack):
-    """Keras 3 takes it from `floatx` when first asked, and keeps it."""
-    policy = getattr(config, "dtype_policy", lambda: None)()  # tf_keras has none
+    """Resets Keras 3's policy, which takes `floatx` on first use and keeps it."""
+    policy = getattr(config, "dtype_policy", lambda: None)()  # not in tf_keras
     if policy and policy.name == "float32":
         stack.callback(config.set_dtype_policy, policy)
         config.set_dtype_policy("float64")
 
 
 def _names_of(dtype):
-    """[(module, name)] of the names that `dtype` has in public, and in programs."""
+    """[(module, name)] of the names of `dtype` in public modules and in programs."""
     return [
         (module, name)
         for module in list(sys.modules.values())
@@ -213,9 +212,9 @@ def _names_of(dtype):
 
 
 def _functions_with(dtype):
-    """Functions with a default `dtype`; what kernels have is theirs."""
+    """Functions whose defaults contain `dtype`, except those of kernels."""
     frozen = gc.get_freeze_count()
-    gc.unfreeze()  # what is frozen is not told
+    gc.unfreeze()  # get_objects leaves out frozen objects
     objects = gc.get_objects()
     if frozen:
         gc.freeze()

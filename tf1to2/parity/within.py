@@ -1,4 +1,4 @@
-"""How far a leaf of a user's pair may be, and why."""
+"""The bounds of a user's pair: how much a leaf may differ, and why."""
 
 import dataclasses
 import fnmatch
@@ -6,7 +6,7 @@ import fnmatch
 import numpy as np
 
 ANY = float("inf")
-"""The bound of initial values that are not compared: skip={"initial": "…"}."""
+"""The bound for initial values that are not compared: skip={"initial": "…"}."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Within:
         leaf: their path, or the beginning of it, without "outputs/"; with wildcards.
         bound: units in the last place if an int; relative to the largest value of the
             leaf if a float.
-        why: the reason.
-        widened: whether it holds for float64, and not for float32 as given.
+        why: the reason for the bound.
+        widened: whether it applies to float64, not to float32 as given.
     """
 
     leaf: str
@@ -33,21 +33,21 @@ class Within:
         )
         if not (whole and self.bound > 0 or part):
             raise ValueError(
-                f"within {self.leaf!r}: {self.bound!r} is no bound: take units in the "
-                "last place (2), or a part of the largest value (1e-6)"
+                f"within {self.leaf!r}: {self.bound!r} is not a bound: give units in "
+                "the last place (2), or a part of the largest value (1e-6)"
             )
         if not self.why:
             raise ValueError(f"within {self.leaf!r}: give the reason, why=…")
 
     def names(self, path):
-        """Whether the leaf `path` is one of those."""
+        """Whether the bound applies to the leaf `path`."""
         return any(
             p == self.leaf or p.startswith(self.leaf + "/") or _like(p, self.leaf)
             for p in (path, path.removeprefix("outputs/"))
         )
 
     def needs(self, leaf):
-        """What of a measured `Leaf` is bounded."""
+        """The distance of a measured `Leaf` in the unit of the bound."""
         return leaf.ulps if isinstance(self.bound, int) else leaf.relative
 
     def holds(self, leaf):

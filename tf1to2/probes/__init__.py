@@ -1,8 +1,8 @@
-"""Replacements, executed: for a name the old call, the new call, and inputs.
+"""Probes: for a name, an old call, the new call, and inputs to run both.
 
-A probe asks the genuine TensorFlow 1.15.5 what the old call answers (recorded) and
-today's TensorFlow whether the new call answers the same. The probes are text, a file
-per module of TensorFlow 1 in `table`: reading them needs no TensorFlow.
+A probe compares the recorded answer of the old call in the real TensorFlow 1.15.5 with
+the answer of the new call in today's TensorFlow. The probes are text files in `table`,
+one per module of TensorFlow 1: reading them does not need TensorFlow.
 """
 
 import functools
@@ -19,10 +19,10 @@ TABLE = pathlib.Path(__file__).with_name("table")
 
 @functools.cache
 def probes():
-    """Every `Probe`, by file and in the order of its file.
+    """All `Probe`s, sorted by file, in the order of each file.
 
     Raises:
-        text.Malformed: a file cannot be read; its line, and what is wrong.
+        format.Malformed: a file is not valid; the message has the line and the reason.
     """
     return tuple(
         row for path in sorted(TABLE.glob("*.txt")) for row in format.read(path)
@@ -31,7 +31,7 @@ def probes():
 
 @functools.cache
 def probed():
-    """{name: its probes}: aliases, which are the same object in 1.15.5, included."""
+    """{name: its probes}, also for aliases, which are the same object in 1.15.5."""
     found = {}
     for row in probes():
         for name in facts.aliases(row.name):

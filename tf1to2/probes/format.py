@@ -1,4 +1,4 @@
-"""Reads a file of `table`. guide/maintaining/probe.md says how one is written."""
+"""Reads a file of `table`. guide/maintaining/probe.md describes the format."""
 
 import re
 
@@ -9,12 +9,12 @@ FIELDS = (*CODE, "exact", "why", "within", "eager", "where", "raises")
 ZERO = "the sign of zero"
 NAME = re.compile(r"tf(\.\w+)+")
 LAST = re.compile(r"\bNAME\b")
-"""Stands in a call for the last part of a name of its heading."""
+"""The word in a call that means the last part of a name in the heading."""
 CONTINUED = re.compile(r"\\\n *")
 
 
 class Malformed(ValueError):
-    """A file of probes that cannot be read: the file, the line and what is wrong."""
+    """A file of probes is not valid; the message has the file, line and reason."""
 
 
 def read(path):
@@ -24,11 +24,11 @@ def read(path):
         path: the `pathlib.Path` of the file.
 
     Returns:
-        A list of `Probe` in the order of the file. A block under several names is a
-        probe of each.
+        A list of `Probe` in the order of the file. A block under several names gives a
+        probe for each name.
 
     Raises:
-        Malformed: what is wrong, as "nn.txt:12: no field 'odl': …".
+        Malformed: such as "nn.txt:12: unknown field 'odl': …".
     """
     lines = path.read_text("utf-8").splitlines()
     try:
@@ -38,7 +38,7 @@ def read(path):
 
 
 def _blocks(lines):
-    """Yields (number of its first line, names, {field: lines}) of each block."""
+    """Yields (number of the first line, names, {field: lines}) of each block."""
     first, begun, heading, names, fields, values = 0, 0, "", [], {}, None
     for number, line in enumerate([*lines, ""], 1):
         if line.startswith("    "):
@@ -49,7 +49,9 @@ def _blocks(lines):
             field, colon, value = line.partition(":")
             if not colon or field not in FIELDS:
                 known = ", ".join(FIELDS)
-                raise Malformed(f"{number}: no field {field!r}: there are {known}")
+                raise Malformed(
+                    f"{number}: unknown field {field!r}: use one of {known}"
+                )
             if not names:
                 raise Malformed(f"{number}: no heading above, such as ## tf.log")
             if field in fields:
@@ -75,12 +77,12 @@ def _names(number, heading):
     names = [name.strip() for name in heading.removesuffix(",").split(",")]
     for name in names:
         if not NAME.fullmatch(name):
-            raise Malformed(f"{number}: no name of TensorFlow: {name!r}")
+            raise Malformed(f"{number}: not a name of TensorFlow: {name!r}")
     return names
 
 
 def _probes(first, names, fields):
-    """The probes of a block: one of each name.
+    """Yields the probes of a block, one for each name.
 
     Args:
         first: number of the first line of the block.
@@ -96,18 +98,18 @@ def _probes(first, names, fields):
     }
     given = tuple(text.pop("given", "").split("\n"))
     if text.keys() & {"old", "new", "both"} not in ({"old", "new"}, {"both"}):
-        raise Malformed(f"{first}: neither 'old' and 'new' nor 'both' alone")
+        raise Malformed(f"{first}: write 'old' and 'new', or only 'both'")
     both = text.pop("both", None)
     old, new = text.pop("old", both), text.pop("new", both)
     if text.get("exact", "yes") != "yes":
-        raise Malformed(f"{first}: 'exact' is 'yes', or left out")
+        raise Malformed(f"{first}: 'exact' must be 'yes', or left out")
     if text.keys() & {"within", "where", "raises"} and "why" not in text:
-        raise Malformed(f"{first}: a difference, and no 'why'")
+        raise Malformed(f"{first}: say 'why' beside 'within', 'where' or 'raises'")
     try:
         within = text.pop("within", 0)
         text["within"] = SIGN_OF_ZERO if within == ZERO else float(within)
     except ValueError:
-        raise Malformed(f"{first}: 'within' is a number or {ZERO!r}") from None
+        raise Malformed(f"{first}: 'within' must be a number or {ZERO!r}") from None
     text["exact"] = "exact" in text
     for name in names:
         last = name.rpartition(".")[2]

@@ -1,1 +1,1 @@
-"""`tf1to2 verify`, `prove`, `record` and `mutate`: the proofs as commands."""
+"""`tf1to2 verify`, `prove`, `record` and `mutate`: the commands that run proofs."""

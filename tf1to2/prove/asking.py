@@ -1,4 +1,4 @@
-"""Has the genuine TensorFlow 1.15.5 answer for the left page of a proof."""
+"""Records the answers of the genuine TensorFlow 1.15.5 for the left page of a proof."""
 
 import functools
 import importlib.metadata
@@ -18,23 +18,23 @@ from tf1to2.parity.recordings import ask, system
 
 
 def record(proof, python, check=False, anew=False):
-    """Asks TensorFlow 1 for the answers of a proof.
+    """Records the answers of TensorFlow 1 for a proof, or checks the recording.
 
-    Of a `Pair` it is asked for what is not recorded, or whose code has changed. If some
-    of its cases fail, the answers of the others are recorded all the same.
+    For a `Pair`, only cases run that are not recorded, or whose code has changed. If
+    some of its cases fail, the answers of the others are still recorded.
 
     Args:
         proof: a `Proof`.
-        python: the interpreter that has it, 1.15 or another.
+        python: the interpreter with TensorFlow 1, 1.15 or another.
         check: whether to compare with the recording, and to write nothing.
-        anew: whether to ask for what is recorded, too.
+        anew: whether to record again the cases that are not stale.
 
     Returns:
-        What was done, in words.
+        A report, as text.
 
     Raises:
-        Mismatch: a page breaks there, answers otherwise than recorded, or, of a `Pair`,
-            otherwise when it is run again.
+        Mismatch: a page fails there, or its answer differs from the recording, or, for
+            a `Pair`, from the answer of a second run.
     """
     entries, recording = proof.recorded(), proof.recording
     kept = []
@@ -44,12 +44,12 @@ def record(proof, python, check=False, anew=False):
     rest = [entry for entry in entries if entry.key not in stand]
     if not rest:
         known = counted(len(kept), "answer")
-        return f"nothing to ask: {known} recorded, and no code behind has changed"
+        return f"nothing to record: {known} recorded, and their code has not changed"
     asked = [entry.request for entry in rest]
     put = functools.partial(ask, python, proof.left, apart=recording.by_function)
     answers, versions = put(asked, proof.recorded_in)
     if kept and versions[0] != recording.about["tensorflow"]:
-        return record(proof, python, anew=True)  # of one TensorFlow, all of them
+        return record(proof, python, anew=True)  # one TensorFlow for all answers
     for entry, answer in zip(rest, answers):
         entry.answer = answer if entry.case.exact else structure.narrow(answer)
     compared = [entry for entry in rest if entry.given is not None]
@@ -83,7 +83,7 @@ def record(proof, python, check=False, anew=False):
     if kept:
         lines[0] += f"; kept {len(kept)}, whose code has not changed"
     for key, sentences in races.items():
-        lines += [f"  {key} races with itself: {text}" for text in sentences]
+        lines += [f"  {key} has a race: {text}" for text in sentences]
     lines += _contradictions(narrow)
     known = races | (recording.about.get("races", {}) if kept else {})
     races = {entry.key: known[entry.key] for entry in entries if entry.key in known}
@@ -91,21 +91,22 @@ def record(proof, python, check=False, anew=False):
     if proof.races:
         lines += _drawn(recording.path, kept, wide, narrow)
     if failed:
-        failed.append(f"The other {counted(len(entries), 'answer')}: recorded")
+        failed.append(f"Recorded the other {counted(len(entries), 'answer')}")
         raise Mismatch("\n".join(failed))
     return "\n".join(lines)
 
 
 FAR, NOISE = 0.01, 1e-6
-"""How far float64 may be from float32, relative to a leaf, before it is said; and how
-small a leaf is, beside the largest of its answer, of which nothing is said."""
+"""The distance of float64 from float32, relative to the leaf, from which it is
+reported; and the size of a leaf, relative to the largest of its answer, below which it
+is not."""
 
 
 def _contradictions(told):
-    """Lines on cases whose float64 is another result than their float32.
+    """Lines on cases whose results in float64 and in float32 are far apart.
 
     Args:
-        told: pairs of an entry and its seeds; what draws does not draw the same.
+        told: pairs of an entry and its seeds; cases with seeds draw other numbers.
     """
     lines = {}
     for entry, seeds in told:
@@ -117,9 +118,10 @@ def _contradictions(told):
             if large and FAR < leaf.relative < np.inf:
                 lines.setdefault(
                     str(entry.case),
-                    f"  {entry.case}: in float64 TensorFlow 1 is far from its own "
-                    f"float32, first in {leaf.path}: {leaf.relative:.1e}. Steps that "
-                    "amplify rounding do this. If there are none, say float32=True",
+                    f"  {entry.case}: TensorFlow 1 gives other results in float64 than "
+                    f"in float32, first in {leaf.path}: {leaf.relative:.1e}. Steps can "
+                    "amplify rounding; if this case has no such steps, add "
+                    "float32=True to it",
                 )
     return list(lines.values())
 
@@ -129,25 +131,25 @@ def _is_float(array):
 
 
 PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
-PLAIN, MOST = 3, 12  # names of a pair of seeds, and pairs, that are told
+PLAIN, MOST = 3, 12  # how many names of a pair of seeds, and pairs, are printed
 
 
 def _drawn(recording, kept, wide, narrow):
-    """Lines that tell with which seeds each case draws: a port needs them.
+    """Lines with the seeds with which each case draws: a port needs them.
 
-    All of them are kept beside the recording, as {case: {"float64" or "float32": {name
-    of an operation: [seed, seed2]}}}. A formula that stands for a kernel without
-    float64 has nodes of its own, so that a seed by position may be another one.
+    All seeds are saved beside the recording, as {case: {"float64" or "float32": {name
+    of an operation: [seed, seed2]}}}. A formula in place of a kernel without float64
+    has its own nodes, so that a seed by position may be different.
 
     Args:
         recording: its path.
-        kept: the entries that were not asked for: their seeds stay.
-        wide: pairs of an entry and its seeds, of what is proven in float64.
-        narrow: likewise, as the program is.
+        kept: the entries that did not run again: their seeds stay.
+        wide: pairs of an entry and its seeds, of cases that are proven in float64.
+        narrow: pairs of an entry and its seeds, of cases as given.
     """
     known = {}
     for dtype, told in (("float64", wide), ("float32", narrow)):
-        for entry, seeds in told:  # the sizes of a case draw alike
+        for entry, seeds in told:  # all sizes of a case have the same seeds
             if seeds:
                 known.setdefault(str(entry.case), {}).setdefault(dtype, seeds)
     path = recording.with_suffix(".seeds.json")
@@ -167,7 +169,7 @@ def _drawn(recording, kept, wide, narrow):
         for dtype, seeds in [*by_dtype.items()][: 1 if same else None]:
             lines += _pairs(case if same else f"{case}, in {dtype},", seeds)
     lines.append(
-        f"  all of them: {path.name}; to draw the same: guide/randomness.md, "
+        f"  all seeds: {path.name}; to draw the same numbers: guide/randomness.md, "
         '"Ask the old program"'
     )
     return lines
@@ -201,21 +203,21 @@ def _today():
 
 
 NARROW = (
-    "\nIn float32 it runs, so a kernel may have no float64: say float32=True for this "
-    "case, and within= for what then differs"
+    "\nIt runs in float32, so that a kernel may have no float64: add float32=True to "
+    "this case, and within= for leaves that differ then"
 )
 
 
 def _unexpected(entries, where, of="answer"):
-    """A page that breaks on 1.15 is a fault now, not when the proofs run.
+    """Finds entries whose page raised on 1.15, to report them before a proof runs.
 
     Args:
-        entries: those that were asked.
-        where: as of `Versions`, by their numbers.
+        entries: the entries that ran.
+        where: as in `Versions`, by their numbers.
         of: the attribute with the answer.
 
     Returns:
-        {key of an entry: what is wrong with it}.
+        {key of an entry: the message}.
     """
     found = {}
     for number, entry in enumerate(entries):
@@ -230,7 +232,7 @@ def _unexpected(entries, where, of="answer"):
 
 
 def _racing(answered):
-    """A leaf that depends on what runs first proves nothing.
+    """Finds leaves that differ between two runs: their case has a race.
 
     Args:
         answered: pairs of an entry and its answer when it was run again.
@@ -252,7 +254,7 @@ def _racing(answered):
 
 
 def _by_case(entries, said):
-    """What is said of each case, {key of an entry: text}: of the first of its sizes."""
+    """The texts of {key of an entry: text}, for each case that of its first size."""
     first = {}
     for entry in entries:
         if entry.key in said:
@@ -261,15 +263,15 @@ def _by_case(entries, said):
 
 
 RACES = (
-    "the left page races with itself: nothing is recorded of this case. Order what "
-    "these read and write (tf.control_dependencies), fetch them in runs of their own, "
-    "or return something else:"
+    "the left page has a race: this case is not recorded. Order the reads and writes "
+    "of these arrays (tf.control_dependencies), fetch each in a run of its own, or "
+    "return something else:"
 )
 
 
 def _check(proof, entries):
-    """Compares with what was recorded: float32 by its rows, as today's kernels are, or
-    by the bounds of a `Pair`, which a user's processor may need as well."""
+    """Compares with the recording: float32 by the rows for today's kernels, or by the
+    bounds of a `Pair`, which a user's processor may need as well."""
     recording = proof.recording
     for entry in entries:
         wide = not recording.by_function or proof.is_widened(entry.case)
@@ -280,10 +282,10 @@ def _check(proof, entries):
             pairs.append((FLOAT32, given, entry.answer_float32))
         for form, recorded, answer in pairs:
             for side in (recorded, answer):
-                side.pop("message", None)  # it may name this machine's devices
+                side.pop("message", None)  # it may contain devices of this machine
             sides = f"the recording of {entry.key}", "TensorFlow 1.15.5 now"
-            # Files for other cases, which no right page writes: their bytes have the
-            # last bits of weights, and checksums of these.
+            # The case writes files for other cases, and no right page does: their bytes
+            # contain last bits of weights, and checksums, so that only shapes count.
             if {"eager", "function"} <= set(entry.case.skip):
                 recorded, answer = _shapes(recorded), _shapes(answer)
             if recording.by_function:
@@ -295,11 +297,11 @@ def _check(proof, entries):
 
 
 def _refuse_far(pair, entry, form, recorded, answer, sides):
-    """Refuses what is farther from the recording than a port may be."""
+    """Raises if a leaf differs from the recording more than a port may."""
     leaves = measure(recorded, answer, sides, entry.case.kind)
     for _, leaf in pair.wrong(entry.case, [(form, leaf) for leaf in leaves]):
         cpu = pair.recording.about["cpu"]
-        hint = f". It was recorded on {cpu}. For another processor give within="
+        hint = f". It was recorded on {cpu}. For another processor, add within="
         hint = hint if form == FLOAT32 else ""
         raise Mismatch(f"{entry.key}: {leaf.path}, in {form}: {leaf.message}{hint}")
 

@@ -1,4 +1,4 @@
-"""`tf1to2 prove --init legacy/net.py`: a left page, a port and a test to start from."""
+"""`tf1to2 prove --init legacy/net.py`: writes a left page, a port and a test."""
 
 import json
 import os
@@ -18,7 +18,7 @@ RIGHT = '''"""Right page: the port of {path}, with the names of {left}.py."""
 UNPORTED = """
 
 def {function}({args}):
-{note}    raise NotImplementedError("{function} is to be ported")
+{note}    raise NotImplementedError("port {function}")
 """
 TEST = '''"""{path} and its port: `pytest`, or `tf1to2 prove {test}.py`."""
 
@@ -28,8 +28,8 @@ pair = Pair("{left}.py", "{right}.py"{more})
 {cases}
 test_parity = pair.test()
 '''
-GUESS = "# Each input is a guess: give the shapes, dtypes and values that you have.\n"
-# What a left page uses, and the line that imports it.
+GUESS = "# The inputs are guesses: use the shapes, dtypes and values of your program.\n"
+# The modules that a left page may use, and the lines that import them.
 IMPORTS = {
     "sys.": "import sys",
     "types.": "import types",
@@ -39,24 +39,25 @@ IMPORTS = {
 RECIPE = """wrote {files}
 {skipped}
 1. {test}: give each case the shapes, dtypes and values of your program
-2. tf1to2 record {test}    TensorFlow 1.15.5 answers: commit its .npz
-3. {right}: write the port; tf1to2 scan {path} tells what to change
-4. tf1to2 prove {test}     every leaf: identical, or how far; pytest does it in CI
-5. tf1to2 mutate {test}    breaks the port: what does no case notice?"""
+2. tf1to2 record {test}    records the answers of TensorFlow 1.15.5: commit its .npz
+3. {right}: write the port; tf1to2 scan {path} lists what to change
+4. tf1to2 prove {test}     compares every array with the recording; in CI: pytest
+5. tf1to2 mutate {test}    breaks the port, and lists changes that no case notices"""
 
 
 def write(legacy, folder="."):
-    """Writes the files.
+    """Writes the left page, the port and the test.
 
     Args:
         legacy: path of the module of TensorFlow 1.
-        folder: where they go.
+        folder: the folder for these files.
 
     Returns:
-        What to do next, as text.
+        The next steps, as text.
 
     Raises:
-        CommandError: the module cannot be read or has no such function; a file exists.
+        CommandError: the module cannot be read, or has no function to port; or a file
+            exists.
     """
     source, folder = pathlib.Path(legacy), pathlib.Path(folder)
     found, skipped = entries(source)
@@ -65,7 +66,7 @@ def write(legacy, folder="."):
     paths = {key: folder / f"{name}.py" for key, name in names.items()}
     for path in [*paths.values(), folder / f"{names['test']}.npz"]:
         if path.exists():
-            raise CommandError(f"{path} is there already: --output names a folder")
+            raise CommandError(f"{path} exists: give another folder, --output DIR")
     module, folders = _import_of(source, folder)
     shown = os.path.relpath(source, folder)
     cases = "\n".join(map(_case, found))
@@ -113,7 +114,7 @@ def _left(found, shown, module):
 
 
 def _right(entry):
-    """What the port has in place of an entry."""
+    """The function of the port for an entry."""
     name, args = entry.right
     return UNPORTED.format(function=name, args=", ".join(args), note=entry.note)
 
@@ -131,14 +132,14 @@ def _case(entry):
 
 
 def _settings(source, found):
-    """What `Pair` is told beside the paths."""
+    """The arguments of `Pair` after the paths."""
     seed = any(one.kind != "op" for one in found)
     wide = re.search(rb"\bfloat32\b", source.read_bytes())
     return ", seed=1" * seed + ", widen=True" * bool(wide)
 
 
 def _import_of(source, folder):
-    """(the dotted name of the module, what `Pair` must know)."""
+    """(the dotted name of the module, the argument `folders` of `Pair` or "")."""
     from tf1to2.pages import page
 
     folder, path = folder.resolve(), source.resolve()
@@ -146,7 +147,9 @@ def _import_of(source, folder):
     root = page.root_of(path, above)
     needs = page.imports(path.stem, path)
     beside = {name for name in needs if page.file_of(path.parent, name)}
-    if beside:  # as Python finds it for a program, an `__init__.py` or not
+    if (
+        beside
+    ):  # as Python finds modules beside a program, with `__init__.py` or without
         root = path.parent
     found = [
         next((p for p in path.parents if page.file_of(p, name)), root)

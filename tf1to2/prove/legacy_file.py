@@ -1,9 +1,9 @@
-"""What of a legacy file can be a left page: its functions, its classes, or all of it.
+"""Finds the functions and classes of a legacy file that can be a left page.
 
-The file is read, never imported. A function becomes a case by what its code does: it
-runs a session, it has placeholders that somebody must feed, it makes variables, or it
-is an op. A class that has placeholders becomes a program that yields what it fetches. A
-file that does its work while it is imported becomes a program that imports it.
+The file is read, never imported. The code of a function decides its kind of case: it
+runs a session, it has placeholders, it makes variables, or it is an op. A class with
+placeholders becomes a program that yields its fetches. A file that does its work while
+it is imported becomes a program that imports it.
 """
 
 import ast
@@ -18,7 +18,7 @@ DEFAULT = {
     "placeholder": "Placeholder",
     "placeholder_with_default": "PlaceholderWithDefault",
 }
-"""What a graph calls those without a name."""
+"""The names that a graph gives to placeholders without a name."""
 PLACEHOLDERS = {*DEFAULT, SPARSE}
 FITS = {"fit", "fit_generator", "train_on_batch"}
 VARIABLES = {"get_variable", "Variable", "variable_scope", "dense", "conv2d"}
@@ -79,7 +79,7 @@ def {name}():
 AS_SPARSE = '''
 
 def as_sparse(x):
-    """What a sparse placeholder is fed, of a dense array."""
+    """The value for a sparse placeholder, from a dense array."""
     where = np.nonzero(x)
     return tf.SparseTensorValue(np.transpose(where), x[where], x.shape)
 '''
@@ -89,32 +89,32 @@ STEPPED = """\
 
 
 def imported(module, called):
-    """The line that imports a module of a dotted name under another name."""
+    """The statement that imports a module, given its dotted name and a local name."""
     package, _, name = module.rpartition(".")
     line = f"from {package} import {name}" if package else f"import {name}"
     return line if called == name else f"{line} as {called}"
 
 
 class Entry:
-    """What becomes a case.
+    """A part of a legacy file that becomes a case.
 
     Attributes:
-        name: of the function of the left page, and of that of the port.
+        name: of the function of the left page, and of the port's.
         kind: of the case.
-        own: the parameters that the legacy code has.
+        own: the parameters of the legacy code.
         fed: its placeholders, as `Placeholder`s.
-        note: lines of the port that say what it shall do.
+        note: comments in the port that say what to write.
     """
 
     kind, own, fed, note = "program", (), (), ""
 
     def left(self, module, called):
-        """The function of the left page; `called` is what the page calls the module."""
+        """The function of the left page; `called` is the page's name for the module."""
         raise NotImplementedError
 
     @property
     def args(self):
-        """The parameters of both pages: the own ones, then what is fed."""
+        """The parameters of both pages: its own, then the fed ones."""
         return [*self.own, *self._feeding]
 
     @property
@@ -135,7 +135,7 @@ class Entry:
 
     @property
     def right(self):
-        """(name, parameters) of what the port shall have."""
+        """(name, parameters) of the function of the port."""
         return self.name, self.args
 
 
@@ -175,7 +175,7 @@ class Function(Entry):
 
 
 class Class(Entry):
-    """A class that has placeholders: a program that yields what the class keeps."""
+    """A class with placeholders: a program that yields tensors in its attributes."""
 
     def __init__(self, node):
         self.cls = node.name
@@ -289,10 +289,10 @@ class Script(Entry):
 
 
 class Placeholder:
-    """A placeholder that is assigned.
+    """A placeholder that is assigned to a name or an attribute.
 
     Attributes:
-        target: what it is assigned to: x, self.x.
+        target: the name or attribute: x, self.x.
         tensors: the name of the tensor, without its output; of a sparse one a dict,
             {attribute of a SparseTensorValue: name}.
         spec: a description of the array.
@@ -302,12 +302,12 @@ class Placeholder:
         self.target, self.tensors, self.spec = target, tensors, spec
 
     def value(self, argument):
-        """What is fed, of a parameter."""
+        """The value that is fed: the parameter, or a sparse value of it."""
         sparse = isinstance(self.tensors, dict)
         return f"as_sparse({argument})" if sparse else argument
 
     def by_name(self, argument):
-        """[(name of a tensor, what is fed)]."""
+        """[(name of a tensor, the value that is fed)]."""
         if not isinstance(self.tensors, dict):
             return [(self.tensors, argument)]
         value = self.value(argument)
@@ -315,22 +315,22 @@ class Placeholder:
 
 
 def entries(source):
-    """([what becomes a case], [what was left out]) of the path of a legacy file.
+    """The parts of a legacy file that become cases, and notes on those that do not.
 
     Raises:
-        CommandError: it cannot be read, or nothing in it becomes a case.
+        CommandError: it cannot be read, or no part of it becomes a case.
     """
     if source.suffix == ".ipynb":
         raise CommandError(
-            f"{source} is a notebook: write its cells to a file and name that, "
-            f"jupyter nbconvert --to script {source}"
+            f"{source} is a notebook: convert it, "
+            f"jupyter nbconvert --to script {source}, and give the new file"
         )
     try:
         tree = ast.parse(source.read_bytes())
     except OSError as error:
         raise CommandError(f"{source}: {error.strerror}") from error
     except (SyntaxError, ValueError) as error:
-        raise CommandError(f"{source} is no Python 3: {error}") from error
+        raise CommandError(f"{source} is not valid Python 3: {error}") from error
     known = _imports(tree)
     if any(_works(statement, known) for statement in tree.body):
         return [Script(source, tree)], []
@@ -347,7 +347,7 @@ def entries(source):
         if node.name == "main" or not function.args:
             why = "runs the program" if node.name == "main" else "takes no arguments"
             skipped.append(
-                f"{node.name}, which {why}: if it trains, prove it as a program, "
+                f"{node.name}, which {why}: if it trains, add it as a program, "
                 "pair.program(…)"
             )
         else:
@@ -355,7 +355,7 @@ def entries(source):
     if not found:
         raise CommandError(
             f"{source} has no public function with parameters, and no class with "
-            "placeholders: write a function that takes what its placeholders take"
+            "placeholders: write a function whose parameters replace its placeholders"
         )
     return found, skipped
 
@@ -375,7 +375,7 @@ def _listed(items, brackets="[]"):
 
 
 def _imports(tree):
-    """What a file imports, by the names that it gives to it."""
+    """The modules that a file imports, by their local names."""
     return {
         (alias.asname or alias.name).partition(".")[0]
         for node in ast.walk(tree)
@@ -398,7 +398,7 @@ def _works(statement, imports):
 
 
 def _results(assign):
-    """Names that get the results of session.run, but for those of training steps."""
+    """The names of the results of session.run, except those of training steps."""
     (target, *_), fetched = assign.targets, (*assign.value.args, None)[0]
     if isinstance(target, ast.Name):
         return [target.id]
@@ -420,12 +420,12 @@ def _required(function):
 
 
 def _calls(node):
-    """The last names of all that is called."""
+    """The last names of all functions that are called."""
     return {_called(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
 
 
 def _called(call):
-    """The last name of what is called: placeholder of tf.placeholder."""
+    """The last name of the called function: placeholder of tf.placeholder."""
     function = getattr(call, "func", None)
     return getattr(function, "attr", getattr(function, "id", None))
 
@@ -436,7 +436,7 @@ def _is_self(node):
 
 
 def _unconditional(statements):
-    """Yields the statements that run whatever a condition says."""
+    """Yields the statements that do not depend on a condition."""
     for statement in statements:
         if isinstance(statement, ast.With):
             yield from _unconditional(statement.body)
@@ -445,7 +445,7 @@ def _unconditional(statements):
 
 
 def _assigned(node):
-    """Yields (name, value) of what is assigned to attributes of self."""
+    """Yields (name, value) of the assignments to attributes of self."""
     for statement in ast.walk(node):
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -455,7 +455,7 @@ def _assigned(node):
 
 
 def _read_of(node, name):
-    """What a class reads of an argument, or of the attribute that it becomes."""
+    """The attributes that a class reads of an argument, or of the attribute for it."""
     known = {name} | {
         f"self.{target}"
         for target, value in _assigned(node)
@@ -500,13 +500,13 @@ def _placeholders(node):
 
 
 def _numbered(name, seen):
-    """The name that a graph makes of one: x, x_1."""
+    """The unique name that a graph makes: x, x_1."""
     seen[name] = seen.get(name, 0) + 1
     return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
 
 
 def _sparse_names(given, seen):
-    """Three placeholders, made in this order: the shape, the values, the indices."""
+    """The names of the three placeholders, in order: shape, values, indices."""
     parts = {"dense_shape": "shape", "values": "values", "indices": "indices"}
     return {
         field: _numbered(f"{given}/{part}" if given else "Placeholder", seen)

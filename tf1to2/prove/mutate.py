@@ -1,15 +1,15 @@
 """`tf1to2 mutate`: breaks a right page on purpose, and sees whether a proof notices.
 
-Prints the changes that no check and no test noticed. Some of those change no number (a
-name in a message, a bound that is never met); the others are gaps in the cases.
+Prints the changes that no check and no test noticed. Some of these do not change any
+number (a name in a message, a bound that is never reached); the others show that cases
+are missing.
 
-Where the page is a package, all its modules are changed, one at a time. Every change
-has a process of its own, which sees a copy of the page's package with the change in it,
-and beside it what lies beside the package; processes that it starts see the same. The
-page as it is comes first and last, and must pass: otherwise what was noticed says
-nothing. With `--results` what was
-tried is kept in a file, and what stands there for the same page and tests is not tried
-again.
+If the page is a package, all its modules are changed, one at a time. Every change runs
+in a process of its own, with a copy of the page's package that contains the change, and
+with the files beside the package; processes that it starts see the same. The unchanged
+page runs first and last, and must pass: otherwise the results mean nothing. With
+`--results`, results are saved in a file, and a change with a result for the same page
+and tests is not tried again.
 """
 
 import ast
@@ -38,19 +38,19 @@ from tf1to2.prove import options as shared
 from tf1to2.prove.mutations import mutants
 
 SECONDS, PATIENCE = 300, 10
-"""What a change may take, or as many times what the page as it is took; more is a hang.
+"""The time limit of a change: seconds, and a factor for the time of the unchanged page.
 
-On a busy machine all take longer, and none of them hangs.
+The larger one counts, because on a busy machine all changes take longer.
 """
 
 EVERY = 20
-"""How many changes a line of progress in a file stands for."""
+"""A line of progress is written to a file after so many changes."""
 
 NOTICED, UNNOTICED = 1, 0
-"""Exit statuses of a process; any other one is a crash, which is a notice."""
+"""Exit statuses of a process; any other is a crash, which counts as noticed."""
 
 REASON = ".reason"
-"""The file, in the folder of a process, that says what failed."""
+"""The name of the file, in the folder of a process, that says what failed."""
 
 
 def owner(source, line):
@@ -64,7 +64,7 @@ def owner(source, line):
 
 
 def fault(where, name, first=None):
-    """What fails of the checks and tests of a proof, in this process; "" if nothing.
+    """The first failure of the checks and tests of a proof, in this process, or "".
 
     Other pairs of the same file do not count.
 
@@ -83,7 +83,7 @@ def fault(where, name, first=None):
         for check in sorted(checks, key=lambda check: check.case.name != first):
             if check.way in ("eager", "function", "dynamic"):
                 check()
-    except Exception as error:  # any counts, also one while the page loads
+    except Exception as error:  # any exception counts, also while the page loads
         return f"{type(error).__name__}: {error}"
     suite = unittest.TestSuite(
         case
@@ -98,7 +98,7 @@ def fault(where, name, first=None):
 
 
 def _begin(folder, path, root, entries, text):
-    """Lets this process, and those it starts, see `text` in the place of a module."""
+    """Replaces a module by `text`, in this process and in those that it starts."""
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
@@ -108,8 +108,8 @@ def _begin(folder, path, root, entries, text):
             if beside != top and beside.name != "__pycache__":
                 pathlib.Path(folder, beside.name).symlink_to(beside)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
-    # What the test and the page would put before it is there already. The folders
-    # below the root, in which the page's imports are found, are those of the copy.
+    # Add now the entries that the test and the page would otherwise insert before it.
+    # Folders below the root, where the page's imports are, are those of the copy.
     Page.copies.append(os.path.realpath(folder))
     below = [pathlib.Path(entry).resolve() for entry in entries]
     below = [entry.relative_to(root) for entry in below if root in entry.parents]
@@ -129,14 +129,15 @@ def _try(folder, path, root, entries, text, where, name, first):
     settings.apply()
     reason = fault(where, name, first)
     pathlib.Path(folder, REASON).write_text(reason, "utf-8")
-    # No thread of TensorFlow's, and no other process, is waited for.
+    # Do not wait for threads of TensorFlow or for other processes.
     os._exit(NOTICED if reason else UNNOTICED)
 
 
 def modules_of(page, whole=False):
-    """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
-    of it is with what it imports from its root, but for what `tf1to2 take` wrote, which
-    is proven where it comes from."""
+    """Paths of the modules of a page: of a package, all modules, `__init__.py` first.
+
+    With `whole`, also those that it imports from its root, except files that
+    `tf1to2 take` wrote: these are proven in this project."""
     if whole:
         own = [
             path
@@ -151,14 +152,14 @@ def modules_of(page, whole=False):
 
 
 def cases_beside(test, name):
-    """Paths of a test, and of the modules in a folder beside it with a proof's name."""
+    """Paths of a test, and of modules in a folder beside it with the proof's name."""
     path = pathlib.Path(test.__file__)
     return [path, *sorted((path.parent / name).rglob("*.py"))]
 
 
 def _describe(where, name, pipe):
-    """Tells of a proof: its name, the modules of its page, the folder that they lie
-    under, and a hash of what a result depends on."""
+    """Sends the description of a proof: its name, the modules of its page, their root
+    folder, and a hash of all that a result depends on."""
     settings.apply()
     from tf1to2.parity import providers
 
@@ -179,10 +180,10 @@ def _describe(where, name, pipe):
 
 
 class Pool:
-    """Tries changes of a page's modules, some at a time, each in a fresh process.
+    """Tries changes of a page's modules, several in parallel, each in a new process.
 
-    The processes are forked from this one, which has imported TensorFlow and run
-    nothing: an import of it takes seconds.
+    The processes are forked from this one, which has imported TensorFlow, because the
+    import takes seconds, but has not run any operation.
     """
 
     def __init__(self, where, name, jobs):
@@ -193,8 +194,10 @@ class Pool:
 
         self.context = multiprocessing.get_context("fork")
         self.where, self.jobs, self.running = where, jobs, {}
-        self.limit = PATIENCE * SECONDS  # until it is known how long the page takes
-        self.reason = ""  # of the last process that noticed something
+        self.limit = (
+            PATIENCE * SECONDS
+        )  # until the time of the unchanged page is measured
+        self.reason = ""  # of the last process that noticed its change
         receiver, sender = self.context.Pipe(False)
         process = self.context.Process(target=_describe, args=(where, name, sender))
         process.start()
@@ -202,7 +205,7 @@ class Pool:
         try:
             found = receiver.recv()
         except EOFError:
-            raise CommandError(f"{name} of {where} does not load") from None
+            raise CommandError(f"{where}: cannot load the proof {name}") from None
         process.join()
         if isinstance(found, Exception):
             raise found
@@ -252,7 +255,7 @@ class Pool:
         self.running[key] = process, folder, time.monotonic()
 
     def as_it_is(self):
-        """Whether the unchanged page passes in a process like the others."""
+        """Whether the unchanged page passes, in a process like those of the changes."""
         path, start = self.modules[0], time.monotonic()
         ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
         self.limit = max(SECONDS, PATIENCE * (time.monotonic() - start))
@@ -275,7 +278,7 @@ class Pool:
 
 
 def _names(where):
-    """The names of all proofs, asked of another process: this one must run nothing."""
+    """The names of all proofs, from another process: this one must run nothing."""
     program = (
         "from tf1to2.parity import providers;"
         f"print(*providers.provider({where!r}).names())"
@@ -296,20 +299,20 @@ def mutate(
     Args:
         where: the provider, as `providers.provider` takes it.
         name: the name of the proof.
-        known: what an earlier run returned for the same proof.
-        jobs: how many processes at a time.
-        sample: how many changes to try, chosen at random; all unless given.
+        known: the result of an earlier run for the same proof.
+        jobs: number of parallel processes.
+        sample: number of changes to try, chosen at random; all by default.
         only: a text that the description of a change must contain.
-        tell: called with a line for each change that goes unnoticed.
-        keep: called with what is to be returned after each change that was tried.
+        tell: called with a line for each unnoticed change.
+        keep: called with the result so far after each change.
 
     Returns:
-        dict with `code` (a hash of page and tests), `changes` (how many there are),
-        `results` ({change: verdict}), `control` (whether the page as it is passed
+        dict with `code` (a hash of page and tests), `changes` (their number),
+        `results` ({change: verdict}), `control` (whether the unchanged page passed
         before and after), `date`.
 
     Raises:
-        CommandError: the page as it is fails: what failed.
+        CommandError: the unchanged page fails; the message says where.
     """
     pool = Pool(where, name, jobs)
     everything = pool.changes()
@@ -325,7 +328,7 @@ def mutate(
         "results": dict(known["results"]) if same else {},
     }
     if not pool.as_it_is():
-        raise CommandError(f"{pool.name} fails as it is, unchanged: {pool.reason}")
+        raise CommandError(f"{pool.name} already fails without a change: {pool.reason}")
     rest = [text for text in chosen if text not in report["results"]]
     tried = pool.results((t, *everything[t]) for t in rest)
     for done, (change, verdict) in enumerate(tried, 1):
@@ -340,7 +343,7 @@ def mutate(
 
 
 def _progress(done, of):
-    """Tells how far it is: a terminal each time, a file now and then."""
+    """Prints the progress: on a terminal each time, to a file now and then."""
     if sys.stderr.isatty():
         print(f"\r{done} of {of}", end="\r", file=sys.stderr)
     elif done % EVERY == 0 or done == of:
@@ -348,7 +351,7 @@ def _progress(done, of):
 
 
 def score(report):
-    """(how many changes were noticed, how many were tried); a hang is noticed."""
+    """(number of noticed changes, of tried changes); a hang counts as noticed."""
     verdicts = list(report["results"].values())
     return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
 
@@ -356,20 +359,26 @@ def score(report):
 def add_arguments(parser):
     shared.add_proofs(parser)
     shared.add_jobs(parser)
-    parser.add_argument("--sample", type=int, help="try that many, chosen at random")
-    parser.add_argument("--only", default="", help="those whose description has this")
-    parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
+    parser.add_argument(
+        "--sample", type=int, help="try only so many changes, at random"
+    )
+    parser.add_argument(
+        "--only", default="", help="try only changes whose description has this text"
+    )
+    parser.add_argument(
+        "--results", metavar="FILE", help="save results as JSON, to resume later"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options):
-    """Tries the changes of what the options name.
+    """Runs the command: tries the changes of the pages of the given proofs.
 
     Returns:
-        0, or 1 where a change was not noticed.
+        0, or 1 if a change was not noticed.
 
     Raises:
-        CommandError: no such proof, or one that fails as it is.
+        CommandError: a proof does not exist, or fails without a change.
     """
     if importlib.util.find_spec("tensorflow") is None:
         raise needs("mutate", ImportError(name="tensorflow"))
@@ -378,7 +387,7 @@ def run(options):
     status = 0
 
     def keep(report):
-        if path:  # a run that is stopped goes on where it was
+        if path:  # an interrupted run can be resumed
             kept[name] = report
             output.save(path, json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
@@ -394,7 +403,9 @@ def run(options):
             keep=keep,
         )
         if not report["control"]:
-            raise CommandError(f"{name} passed before the changes and fails now")
+            raise CommandError(
+                f"{name} passed before the changes, but fails now: run it again"
+            )
         keep(report)
         seen, tried = score(report)
         print(f"{name}: {seen} of {tried} changes noticed", flush=True)

@@ -1,4 +1,4 @@
-"""The small changes that break a page: what `mutate` makes, one at a time."""
+"""Makes the small changes that break a page, for `mutate`."""
 
 import ast
 import copy
@@ -46,7 +46,7 @@ FUNCTIONS = {
     "stop_gradient": "identity",
     "tanh": "sigmoid",
 }
-"""Functions and their near misses."""
+"""Functions, each with the one that is easily confused with it."""
 
 DTYPES = {
     "float32": "float64",
@@ -54,7 +54,7 @@ DTYPES = {
     "int32": "int64",
     "int64": "int32",
 }
-"""Dtypes and those they are taken for."""
+"""Dtypes, each with the one that is easily confused with it."""
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 FIXED = (ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Import, ast.ImportFrom)
@@ -88,9 +88,9 @@ def mutants(source):
 
 
 def _arguments(tree):
-    """{id of a node: the arguments of the innermost function it lies in}."""
+    """{id of a node: the arguments of the innermost function that contains it}."""
     found = {}
-    for node in ast.walk(tree):  # from the outside inwards
+    for node in ast.walk(tree):  # outer functions first
         if isinstance(node, ast.FunctionDef):
             names = [arg.arg for arg in node.args.args if arg.arg != "self"]
             for inner in ast.walk(node):
@@ -99,7 +99,7 @@ def _arguments(tree):
 
 
 def _nodes(tree):
-    """The nodes of functions, classes and tables, in an order that a copy shares."""
+    """The nodes of functions, classes and tables, in the same order for a copy."""
     return [
         node
         for part in tree.body
@@ -109,19 +109,19 @@ def _nodes(tree):
 
 
 def _is_table(part):
-    """Whether a statement at top level assigns a name; `__all__` is no value."""
+    """Whether a statement at top level assigns a name, except `__all__`."""
     if not isinstance(part, ast.Assign):
         return False
     return "__all__" not in [ast.unparse(target) for target in part.targets]
 
 
 def _whole(tree):
-    """ids of the lists, tuples, sets and dicts that keep their elements.
+    """ids of the lists, tuples, sets and dicts from which no element is dropped.
 
-    A row of a matrix, values that are unpacked, a result that is returned: without an
-    element the program raises, or every comparison sees it, so that the change says
-    nothing. A dict that is returned with `**` in it is a layer's config: what is left
-    out there is lost when the layer is loaded.
+    Examples are a row of a matrix, values that are unpacked, a result that is returned.
+    Without an element the program raises, or every comparison fails, so that the change
+    is not a test of the cases. A returned dict with `**` in it is a layer's config,
+    whose elements are dropped: a missing element is lost when the layer is loaded.
     """
     found = set()
     for node in ast.walk(tree):
@@ -145,7 +145,7 @@ def _whole(tree):
 def _dropped(node):
     """Yields (description, change) for each element of a literal list, set or dict.
 
-    Of tuples only those of strings: others are shapes, arguments and classes. A list
+    Tuples only if they have strings: others are shapes, arguments and classes. A list
     with a whole number is a shape, axes or strides, unless it has a float, too.
     """
     if isinstance(node, ast.Dict):
@@ -160,12 +160,14 @@ def _dropped(node):
     else:
         return
     for index, element in enumerate(elements):
-        if index == 0 or element != elements[index - 1]:  # [x, x] without either is [x]
+        if (
+            index == 0 or element != elements[index - 1]
+        ):  # [x, x] without one of them is [x]
             yield f"{_cut(element)} dropped from {_cut(ast.unparse(node))}", drop(index)
 
 
 def _is_collection(node):
-    """Whether a list, tuple or set is a number of things, and no shape."""
+    """Whether a list, tuple or set is a collection, not a shape."""
     if isinstance(node, ast.Set) or _is_strings(node):
         return True
     if isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load):
@@ -177,7 +179,7 @@ def _is_collection(node):
 
 
 def _is_strings(node):
-    """Whether a node is a literal list, tuple or set of strings, and nothing else."""
+    """Whether a node is a literal list, tuple or set of strings only."""
     return (
         isinstance(node, DISPLAYS)
         and bool(node.elts)
@@ -197,7 +199,7 @@ def _is_size(element):
 
 
 def _cut(text):
-    """At most 40 letters of a text."""
+    """A text, cut to at most 40 characters."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -209,7 +211,7 @@ def _drop_key(index):
 
 
 def _changes(node, docstrings, arguments):
-    """Yields (description, function that makes the change to a twin of `node`)."""
+    """Yields (description, function that changes a copy of `node`)."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield (
             f"{node.value!r} becomes {node.value + 1!r}",
@@ -314,7 +316,7 @@ def _drop_cast(field, index):
 
 
 def _in_float32_alone(side, names):
-    """The change of a number where an argument is of float32: float64 stays right."""
+    """Changes a number only if an argument is float32; float64 stays right."""
     single = " or ".join(f"getattr({n}, 'dtype', None) == 'float32'" for n in names)
 
     def change(node):

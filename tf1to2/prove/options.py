@@ -1,23 +1,26 @@
-"""Options that several commands of the engine take."""
+"""Options that several of these commands have."""
 
 import argparse
 
 
 def add_proofs(parser):
-    """Adds the file or module with proofs, and the names of those that are meant."""
+    """Adds the arguments FILE, the file or module with proofs, and NAME, of proofs."""
     parser.add_argument("provider", metavar="FILE", help="test_port.py, or a module")
     parser.add_argument("names", metavar="NAME", nargs="*", help="default: all")
 
 
 def add_jobs(parser):
-    """Adds how many processes run at a time."""
+    """Adds --jobs, the number of parallel processes."""
     parser.add_argument(
-        "--jobs", type=_positive_int, default=2, help="at a time (%(default)s)"
+        "--jobs",
+        type=_positive_int,
+        default=2,
+        help="number of processes (default: %(default)s)",
     )
 
 
 def _positive_int(text):
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
+        raise argparse.ArgumentTypeError("must be 1 or larger")
     return number

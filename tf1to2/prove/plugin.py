@@ -1,7 +1,7 @@
-"""The plugin of pytest: for files with a `Pair`, and idle for all others.
+"""The pytest plugin for files with a `Pair`; it does nothing for other files.
 
-It puts the settings in force before any file of the folder imports TensorFlow, shows
-failures without the frames of the engine, and records: `pytest --tf1to2-record`.
+It applies the settings before any file of the folder imports TensorFlow, shows failures
+without the frames of this package, and records: `pytest --tf1to2-record`.
 """
 
 import contextlib
@@ -20,23 +20,25 @@ def pytest_addoption(parser):
     group.addoption(
         "--tf1to2-record",
         action="store_true",
-        help="have TensorFlow 1 answer anew for the pairs that are collected",
+        help="record the answers of TensorFlow 1 for the collected pairs",
     )
     group.addoption(
-        "--tf1to2-python", metavar="PATH", help="of a TensorFlow 1; 1.15.5 otherwise"
+        "--tf1to2-python",
+        metavar="PATH",
+        help="Python with TensorFlow 1; default: 1.15.5",
     )
 
 
 def pytest_configure(config):
     spread = config.getoption("numprocesses", None) or hasattr(config, "workerinput")
     if config.getoption("tf1to2_record") and spread:
-        raise pytest.UsageError("--tf1to2-record works in one process: leave -n out")
+        raise pytest.UsageError("--tf1to2-record works only in one process: remove -n")
 
 
 def pytest_pycollect_makemodule(module_path):
-    """All modules of a folder are made before the first of them is imported."""
+    """Applies the settings: pytest calls this before it imports the first module."""
     if PAIR.search(module_path.read_bytes()):
-        # Where it cannot be done, the tests themselves say so.
+        # If this fails, the tests themselves report it.
         with contextlib.suppress(ImportError, RuntimeError):
             from tf1to2.parity import settings
 

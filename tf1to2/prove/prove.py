@@ -1,4 +1,4 @@
-"""`tf1to2 prove`: a user's own port, leaf by leaf."""
+"""`tf1to2 prove`: compares a user's own port with its recording, leaf by leaf."""
 
 import contextlib
 import json
@@ -17,21 +17,26 @@ SIZES = (
     'skip={"dynamic": "the reason"}'
 )
 FEW = 3
-"""Leaves of a case that are shown although they are as they shall be: the farthest."""
+"""The number of passing leaves of a case that are shown: the most distant ones."""
 
 
 def add_arguments(parser):
-    parser.add_argument("file", metavar="FILE", nargs="?", help="test_port.py")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="file with pairs: test_port.py"
+    )
     parser.add_argument(
         "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--all", action="store_true", help="show every leaf")
     parser.add_argument(
-        "--init", metavar="LEGACY", help="write a left page, a port, a test for a file"
+        "--init", metavar="LEGACY", help="write a left page, a port and a test for it"
     )
     parser.add_argument(
-        "--output", metavar="DIR", default=".", help="where --init writes (%(default)s)"
+        "--output",
+        metavar="DIR",
+        default=".",
+        help="folder for --init (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 
@@ -39,11 +44,12 @@ def add_arguments(parser):
 def run(options):
     """Proves the pairs of a file, and prints the leaves that differ.
 
-    What the file and the port print goes to the standard error.
+    Output of the file and of the port goes to the standard error.
 
     Returns:
-        0 if every leaf is as it shall be, 1 if one is not, 2 if a case could not be
-        proven: its recording is missing or stale, or its port. The others are.
+        0 if every case passes, 1 if a case fails, 2 if a case could not be proven,
+        because its recording is missing or stale, or its port is missing; other cases
+        are still proven.
 
     Raises:
         CommandError: there is no such file or pair, or no case that can be proven.
@@ -54,7 +60,7 @@ def run(options):
         print(init.write(options.init, options.output))
         return 0
     if not options.file:
-        raise CommandError("prove needs a file with pairs, say test_port.py")
+        raise CommandError("prove needs a file with pairs, such as test_port.py")
     os.environ["TF1TO2_SETTINGS"] = "strict"
     output.progress("starting TensorFlow")
     try:
@@ -95,9 +101,11 @@ def _cases(proof):
     from tf1to2.parity.pair import Pair
 
     if not isinstance(proof, Pair):
-        raise CommandError(f"{proof.name} is no Pair: prove takes pairs of your own")
+        raise CommandError(
+            f"{proof.name} is not a Pair: for other proofs use tf1to2 verify"
+        )
     if not proof.cases:
-        raise CommandError(f"{proof.name} has no case: add one, pair.op(…)")
+        raise CommandError(f"{proof.name} has no case: add one, for example pair.op(…)")
     return proof.cases
 
 
@@ -120,7 +128,7 @@ class _Case:
             except (StaleRecording, NoPage) as error:
                 self.unproven = str(error)
                 return
-            except Exception as error:  # told below, and by the exit status
+            except Exception as error:  # reported below, and by the exit status
                 text = str(error).removeprefix(f"{self.name}, {check.way}: ")
                 if not isinstance(error, AssertionError):
                     where = structure.place(error, [self.pair.right.root])
@@ -134,7 +142,7 @@ class _Case:
         for way in self.case.ways:
             try:
                 rows += self.pair.measured(self.case, way)
-            except Exception:  # bad input, a false friend, or told as a failure
+            except Exception:  # bad input, a false friend, or reported as a failure
                 continue
         return rows
 
@@ -159,7 +167,7 @@ class _Case:
         }
 
     def _races(self):
-        """What the recording says of what the left page does in no order."""
+        """The sentences of the recording on races in the left page."""
         if self.unproven:
             return []
         races = self.pair.recording.about.get("races", {})
@@ -167,11 +175,11 @@ class _Case:
         return sorted({text for key in keys for text in races[key]})
 
     def _loose(self):
-        """What bounds of a proven case are wider than needed: see `Pair.loose`."""
+        """The bounds of a proven case that are wider than needed: see `Pair.loose`."""
         return [] if self.unproven or self.failures else self.pair.loose(self.case)
 
     def _rows(self):
-        """A dict for each leaf, the farthest first."""
+        """A dict for each leaf, the most distant first."""
         from tf1to2.parity.leaves import worst
 
         paths = {}
@@ -205,7 +213,7 @@ class _Case:
 
 
 def _finite(number):
-    """What JSON can hold: None where there is no distance."""
+    """A number that JSON can represent: None if there is no distance."""
     return number if number < float("inf") else None
 
 
@@ -243,7 +251,7 @@ def _text(report, every=False):
         if case["matched"]:
             pairs = ", ".join(f"{old} → {new}" for old, new in case["matched"].items())
             notes.append(f"{name} has variables matched by their names: {pairs}")
-        notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
+        notes += [f"{name} has a race on the left: {r}" for r in case["races"]]
         notes += [f"{name} has a bound to lower or remove: {x}" for x in case["loose"]]
         messages = {}
         for failure in case["failures"]:
@@ -266,7 +274,7 @@ def _same(leaf):
 
 
 def _counted(cases):
-    """How many leaves are identical, in each form."""
+    """The number of identical leaves in each form, as text."""
     leaves = [leaf for case in cases for leaf in case["leaves"]]
     texts = []
     for form in ("float64", "float32"):
@@ -279,7 +287,7 @@ def _counted(cases):
 
 
 def _table(cases, every):
-    """The leaves of the cases, of each those that fail and the farthest others."""
+    """The table of leaves: of each case those that fail and the most distant others."""
     forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
     rows = []
     for case in cases:
@@ -291,6 +299,6 @@ def _table(cases, every):
             rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
             name = ""
         if more := 0 if every else len(leaves) - len(shown):
-            nearer = "identical" if _same(leaves[len(shown)]) else "no farther"
+            nearer = "identical" if _same(leaves[len(shown)]) else "no larger"
             rows.append(["", f"… {more} more: --all", *[""] * len(forms), nearer])
     return table(["case", "leaf", *forms, "verdict"], rows)

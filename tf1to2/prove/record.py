@@ -1,6 +1,6 @@
-"""`tf1to2 record`: TensorFlow 1 answers for the left pages of a provider.
+"""`tf1to2 record`: records the answers of TensorFlow 1 for left pages.
 
-A provider is a module or a file with proofs: parity_tests, test_port.py.
+They belong to a module or a file with proofs: parity_tests, test_port.py.
 """
 
 import concurrent.futures
@@ -14,16 +14,16 @@ def add_arguments(parser):
     shared.add_proofs(parser)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument(
-        "--anew", action="store_true", help="ask for what is recorded, too"
+        "--anew", action="store_true", help="also record cases that are not stale"
     )
     parser.add_argument(
-        "--python", metavar="PATH", help="of any TensorFlow 1 (default: of 1.15.5)"
+        "--python", metavar="PATH", help="Python with TensorFlow 1 (default: 1.15.5)"
     )
     parser.add_argument(
         "--environment",
         metavar="DIR",
         default=".venv-tf1",
-        help="where 1.15.5 is, or else gets installed (%(default)s)",
+        help="folder of 1.15.5, installed if missing (default: %(default)s)",
     )
     parser.add_argument(
         "--with",
@@ -31,7 +31,7 @@ def add_arguments(parser):
         metavar="PACKAGE",
         action="append",
         default=[],
-        help="what the old program needs, for pip: scipy==1.2.3; also: "
+        help="package that the old program needs, for pip: scipy==1.2.3; also: "
         "requirements-tf1.txt beside FILE",
     )
     shared.add_jobs(parser)
@@ -48,13 +48,13 @@ def _requirements(provider):
 
 
 def run(options):
-    """Records, or checks, what the options name.
+    """Runs the command: records, or checks recordings.
 
     Returns:
-        0, or 1 where something differs.
+        0, or 1 if a page fails or an answer differs.
 
     Raises:
-        CommandError: no proof, no TensorFlow 1.
+        CommandError: there is no proof, or no TensorFlow 1.
     """
     try:
         from tf1to2.parity import providers

@@ -1,4 +1,4 @@
-"""`tf1to2 verify`: runs the proofs and says what is identical to what."""
+"""`tf1to2 verify`: runs the proofs and prints which sides are identical."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def add_arguments(parser):
         "--settings",
         choices=["strict", "default"],
         default="strict",
-        help="strict compares float32 bits with compat.v1 as well (%(default)s)",
+        help="strict also compares float32 bits with compat.v1 (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 
@@ -41,7 +41,7 @@ def verify(names, settings, form, provider="parity_tests"):
         provider: the module or the file that provides the proofs.
 
     Returns:
-        0 when everything holds, 1 when something does not.
+        0 if all checks pass, 1 if a check fails.
     """
     os.environ["TF1TO2_SETTINGS"] = settings
     output.progress("starting TensorFlow")
@@ -75,7 +75,7 @@ def verify(names, settings, form, provider="parity_tests"):
 
 
 class _Result:
-    """What one check found."""
+    """The result of one check."""
 
     def __init__(self, check):
         self.pair = f"{check.proof.name}.{check.case.name}"
@@ -116,7 +116,7 @@ def _pairs(results):
 
 
 def _skipped(proofs):
-    """[{"pair", "way", "reason"}] of what cases decline to be asked."""
+    """[{"pair", "way", "reason"}] of the ways that cases skip."""
     rows = {
         (f"{proof.name}.{case.name}", way, reason)
         for proof, name in proofs

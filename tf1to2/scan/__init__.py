@@ -1,1 +1,1 @@
-"""`tf1to2 scan`: finds what is TensorFlow 1 in a tree, and reports it."""
+"""`tf1to2 scan`: finds and reports the uses of TensorFlow 1 in files."""

@@ -1,7 +1,6 @@
-"""The uses that a project already had: only new ones fail, and the rest burns down.
+"""Reads and writes baselines: lists of known uses, so that only new uses fail.
 
-Paths are relative to the baseline's own folder, so that it holds from any folder and
-for any spelling of a path.
+Paths in a baseline are relative to its folder, so that `scan` can start in any folder.
 """
 
 import collections
@@ -16,9 +15,9 @@ STANDARD_INPUT = "-"
 
 
 def write(path, findings):
-    """Writes the baseline, or nothing at all.
+    """Writes the baseline; if that fails, no file changes.
 
-    It counts the uses of a name in a file, so that it survives edits elsewhere.
+    A baseline counts the uses of a name in a file, so other edits do not change it.
     """
     folder = os.path.dirname(os.path.abspath(path))
     counts = collections.Counter(map(_key, findings))
@@ -30,7 +29,7 @@ def write(path, findings):
 
 
 def read(path):
-    """{(absolute path, symbol): count} of a baseline."""
+    """Reads a baseline: {(absolute path, symbol): count}."""
     folder = os.path.dirname(os.path.abspath(path))
     try:
         with open(path, encoding="utf-8") as file:
@@ -44,16 +43,16 @@ def read(path):
         )
     except OSError as error:
         raise CommandError(
-            f"{path}: {error.strerror}; --write-baseline {path} makes it"
+            f"{path}: {error.strerror}; create it with --write-baseline {path}"
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise CommandError(
-            f"{path} is no baseline; --write-baseline {path} makes a new one"
+            f"{path} is not a baseline; create one with --write-baseline {path}"
         ) from error
 
 
 def new(findings, known):
-    """The findings beyond the baseline: of each name the last ones in a file."""
+    """The findings that the baseline does not cover: the last uses in each file."""
     left, fresh = collections.Counter(known), []
     for finding in findings:
         if left[_key(finding)]:

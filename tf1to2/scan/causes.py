@@ -1,7 +1,7 @@
-"""Why findings are there: the pieces of work that they are, and what each takes.
+"""Groups findings by cause: each group is one piece of work.
 
-Ninety reads of `FLAGS.x` are one line to edit, and a placeholder, its session and its
-feed are one function to write. causes.tsv says which names make one piece of work.
+Ninety reads of `FLAGS.x` need one edit, and a placeholder, its session and its feed
+become one function. causes.tsv says which names belong to one cause.
 """
 
 import collections
@@ -19,14 +19,14 @@ NAME = re.compile(r"\.?\w+(\.\w+)*")
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """A piece of work.
+    """A cause of findings, such as sessions or flags: one piece of work.
 
     Attributes:
         key: its name for programs.
-        stage: 1 blocks the rest, 2 is ported part by part, 3 is a matter of lines.
-        title: what there is now.
-        becomes: what takes its place.
-        once: whether an import is edited, and what is reached through it stays.
+        stage: 1 blocks the rest, 2 is ported step by step, 3 needs single lines.
+        title: the TensorFlow 1 side: "sessions, placeholders".
+        becomes: the TensorFlow 2 side: "functions and arguments".
+        once: whether only the import needs an edit, not the uses of its names.
     """
 
     key: str
@@ -38,13 +38,13 @@ class Cause:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """The findings of one cause, and their weight.
+    """The findings of one cause, and the lines to edit and to check.
 
     Attributes:
         cause: `Cause`.
         findings: list of `Finding`.
         edit: set of the lines that must be edited.
-        check: set of the other lines, which mean something else now: look at them.
+        check: set of the other lines, whose meaning may have changed.
     """
 
     cause: Cause
@@ -54,7 +54,7 @@ class Work:
 
     @property
     def pair(self):
-        """The pair that most of the findings lead to, or ""."""
+        """The pair of most of the findings, or ""."""
         pairs = collections.Counter(
             f.entry.pair for f in self.findings if "." in f.entry.pair
         )
@@ -62,10 +62,10 @@ class Work:
 
 
 def works(findings):
-    """The pieces of work that findings make, what blocks most first.
+    """Groups findings into `Work`, those that block most first.
 
     Returns:
-        List of `Work`: by stage, and within it the one with most lines first.
+        List of `Work`, sorted by stage, then by the number of lines.
     """
     groups = collections.defaultdict(list)
     for finding in findings:
@@ -84,7 +84,7 @@ def work(findings, cause=None):
 
 
 def certain(entry):
-    """Whether search and replace does it: another name, and the call stays as it is."""
+    """Whether search and replace is enough: only names change in the call."""
     if entry.verdict != "renamed":
         return False
     by_name = not entry.write or NAME.fullmatch(entry.write)
@@ -94,7 +94,7 @@ def certain(entry):
 
 @functools.cache
 def cause(entry):
-    """The `Cause` of what is said of a name."""
+    """The `Cause` of an entry."""
     named, topics, causes = _table()
     symbol = entry.symbol
     if entry.verdict == "private":
@@ -113,10 +113,10 @@ def _line(finding):
 
 
 def is_edited(finding):
-    """Whether the line must be edited, when what it imports has been."""
+    """Whether the line of a finding needs an edit after its import was edited."""
     if finding.entry.verdict == "changed":
         return False
-    if ".FLAGS." in finding.entry.symbol:  # what absl's flags do not have
+    if ".FLAGS." in finding.entry.symbol:  # absl's flags do not have this attribute
         return True
     if not cause(finding.entry).once or IMPORT.match(finding.text):
         return True

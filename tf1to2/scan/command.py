@@ -1,4 +1,4 @@
-"""`tf1to2 scan`: what is to be scanned and how, the report, the exit status."""
+"""`tf1to2 scan`: the options, the report and the exit status."""
 
 import dataclasses
 import importlib
@@ -14,54 +14,72 @@ from tf1to2.scan.reports import FORMATS
 
 
 def add_arguments(parser):
-    """The options of the command."""
+    """Adds the options of the command."""
     parser.add_argument(
-        "path", nargs="+", metavar="PATH", help="file, directory, or - (standard input)"
+        "path",
+        nargs="+",
+        metavar="PATH",
+        help="file, directory, or - for standard input",
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="default: %(default)s"
+    )
     add_rules(parser, "report")
     parser.add_argument(
-        "--statistics", action="store_true", help="only how often each name is used"
-    )
-    parser.add_argument("--baseline", metavar="FILE", help="only uses not in it fail")
-    parser.add_argument(
-        "--write-baseline", metavar="FILE", help="write what there is, and exit 0"
+        "--statistics",
+        action="store_true",
+        help="report only how often each name is used",
     )
     parser.add_argument(
-        "--page", metavar="URL", help="of your tf1to2 page: reports link to its pairs"
-    )
-    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
-    parser.add_argument(
-        "--exit-zero", action="store_true", help="exit 0 although there are findings"
+        "--baseline", metavar="FILE", help="report only uses that FILE does not list"
     )
     parser.add_argument(
-        "--processes", type=int, metavar="N", help="default: as many as help"
+        "--write-baseline", metavar="FILE", help="list all uses in FILE, and exit 0"
+    )
+    parser.add_argument(
+        "--page",
+        metavar="URL",
+        help="address of your tf1to2 page: the report links to its pairs",
+    )
+    parser.add_argument(
+        "--output-file", metavar="FILE", help="write the report to FILE"
+    )
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="exit 0 even if there are findings"
+    )
+    parser.add_argument(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="number of processes; default: one per core if there is much to read",
     )
     parser.set_defaults(run=run)
 
 
 def add_rules(parser, verb):
-    """The options that choose findings and files."""
+    """Adds the options that select findings and files."""
     parser.add_argument(
         "--select",
         metavar="RULE,…",
         type=_rules,
-        help=f"{verb} these only: a verdict, a topic, a name, a module (tf.contrib)",
+        help=f"{verb} only these: verdict, topic, name, or module such as tf.contrib",
     )
-    parser.add_argument("--ignore", metavar="RULE,…", type=_rules, help="not these")
+    parser.add_argument(
+        "--ignore", metavar="RULE,…", type=_rules, help=f"do not {verb} these"
+    )
     parser.add_argument(
         "--exclude",
         metavar="PATTERN,…",
         type=_rules,
-        help="files and directories to leave out",
+        help="skip files and directories that match",
     )
 
 
 def rules(options):
-    """(select, ignore, exclude) of the command line, else of the project's settings.
+    """(select, ignore, exclude) from the command line, or from the project's settings.
 
     Raises:
-        CommandError: a rule can match nothing.
+        CommandError: a rule cannot match any finding.
     """
     settled = configuration.find(_start(options.path))
     select, ignore, exclude = (
@@ -79,16 +97,15 @@ def _rules(text):
 
 
 def run(options):
-    """Scans.
+    """Runs the command: scans, and writes the report or the baseline.
 
     Returns:
-        0 when there is nothing to report, 1 when there is, 2 when a file could not be
-        read to its end.
+        0 if there are no findings, 1 if there are, 2 if a file could not be fully read.
     """
     if options.processes is not None and options.processes < 1:
-        raise CommandError("--processes takes a number from 1")
+        raise CommandError("--processes must be 1 or more")
     if options.statistics and options.format != "text":
-        raise CommandError("--statistics is text: leave --format out")
+        raise CommandError("--statistics prints text only: leave out --format")
     select, ignore, exclude = rules(options)
     settled = configuration.find(_start(options.path))
     known = options.baseline or settled.get("baseline")
@@ -97,7 +114,10 @@ def run(options):
     if options.write_baseline:
         if report.unread:
             _print_unread(report)
-            raise CommandError("no baseline written: not all files were read")
+            raise CommandError(
+                "no baseline was written, because some files were not fully read: "
+                "correct them, or skip them with --exclude"
+            )
         baseline.write(options.write_baseline, report.findings)
         print(f"{options.write_baseline}: {len(report.findings)} uses of TensorFlow 1")
         return 0
@@ -130,7 +150,7 @@ def _start(paths):
 
 
 def _check_rules(rules):
-    """A rule that can match nothing is a typo."""
+    """Raises CommandError for a rule that cannot match any finding."""
     from tf1to2.pages import topics
 
     for rule in rules:

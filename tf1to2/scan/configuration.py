@@ -1,4 +1,4 @@
-"""What the scanned project has settled in its setup.cfg or pyproject.toml."""
+"""Reads the settings of the scanned project from pyproject.toml or setup.cfg."""
 
 import configparser
 import pathlib
@@ -16,14 +16,14 @@ KNOWN = (*LISTS, "baseline", "page")
 
 
 def find(start):
-    """The settings of the project that `start` lies in: the nearest file that has any.
+    """The settings of the project around `start`, from the nearest file that has any.
 
     Returns:
-        {"select", "ignore", "exclude": list of str, "baseline": path, "page": address};
-        what is not settled is missing.
+        {"select", "ignore", "exclude": list of str, "baseline": path, "page": address},
+        without the settings that the file does not have.
 
     Raises:
-        CommandError: a file is malformed, or has a setting that there is not.
+        CommandError: a file is malformed, or has an unknown setting.
     """
     folder = pathlib.Path(start).resolve()
     for parent in (folder, *folder.parents):
@@ -79,11 +79,11 @@ def _checked(found, path):
     for key, value in found.items():
         if key not in KNOWN:
             raise CommandError(
-                f"{path}: there is no setting {key}; there are {', '.join(KNOWN)}"
+                f"{path}: unknown setting {key}; the settings are {', '.join(KNOWN)}"
             )
         items = value if key in LISTS else [value]
         if not isinstance(items, list) or not all(isinstance(i, str) for i in items):
-            kind = "a list of texts" if key in LISTS else "a text"
+            kind = "a list of strings" if key in LISTS else "a string"
             raise CommandError(f"{path}: {key} must be {kind}, not {value!r}")
     if found.get("baseline"):
         found = {**found, "baseline": str(path.parent / found["baseline"])}

@@ -1,4 +1,4 @@
-"""From files to findings: read all, follow names through the project, look them up."""
+"""Scans files: reads them, follows names through the project, looks names up."""
 
 import dataclasses
 import functools
@@ -12,12 +12,12 @@ from tf1to2.source.project import Project
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One use of TensorFlow 1, and what becomes of it.
+    """One use of TensorFlow 1, with its place and its entry.
 
     Attributes:
         path: the file.
-        line, column, end_line, end_column: where it stands, from 1; of a notebook, the
-            line in its cell.
+        line, column, end_line, end_column: the place, from 1; in a notebook, the lines
+            count in the cell.
         cell: the number of the notebook's code cell, or None.
         entry: `catalog.Entry`.
         text: the line of code.
@@ -36,7 +36,7 @@ class Finding:
 
     @property
     def rules(self):
-        """What selects or ignores it: symbol, the modules around it, verdict, topic."""
+        """The rules that match the finding: symbol, its modules, verdict and topic."""
         parts = self.entry.symbol.split(".")
         around = {".".join(parts[:end]) for end in range(2, len(parts) + 1)}
         return {self.entry.symbol, self.entry.verdict, self.entry.topic, *around} - {""}
@@ -44,18 +44,18 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What a scan found.
+    """The result of a scan.
 
     Attributes:
         findings: list of `Finding`, by path and place.
-        files: how many files were read.
-        unread: [(path, reason)] of files that could not be read, or not wholly.
-        unused: [(path, cell, line)] of ignore comments that ignored nothing; without
-            `select` and `ignore` only, which would make them look so.
-        malformed: [(path, cell, line)] of comments that seem meant to ignore.
-        excused: how many uses stand where the code asks for the version of TensorFlow.
-        root: a function of a path: the folder of the project that it lies in.
-        page: where the site of `tf1to2 page` is to be found, or "".
+        files: the number of files that were read.
+        unread: [(path, reason)] of files that could not be read, or only in part.
+        unused: [(path, cell, line)] of ignore comments that ignored nothing; empty with
+            `select` or `ignore`, because then a needed comment may look unused.
+        malformed: [(path, cell, line)] of comments that look like ignore comments.
+        excused: the number of uses in branches that only TensorFlow 1 runs.
+        root: a function from a folder to the folder of its project.
+        page: the address of the site that `tf1to2 page` built, or "".
     """
 
     findings: list
@@ -68,7 +68,7 @@ class Report:
     page: str = ""
 
     def link(self, entry):
-        """Where the page shows the pair, or the topic; "" where there is none."""
+        """The address of the pair, or of the topic, on the site; or ""."""
         if not (self.page and entry.pair):
             return ""
         folder = self.page.removesuffix("index.html").rstrip("/")
@@ -77,16 +77,16 @@ class Report:
 
 
 def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None):
-    """Scans files and directories.
+    """Scans files and directories for uses of TensorFlow 1.
 
     Args:
         paths: files, directories, "-".
-        excludes: patterns of files and directories to leave out.
-        select: rules to report, all of them if empty: a verdict, a topic, a symbol, or
-            a module such as "tf.contrib".
+        excludes: patterns of files and directories to skip.
+        select: rules to report; all if empty. A rule is a verdict, a topic, a symbol,
+            or a module such as "tf.contrib".
         ignore: rules not to report.
-        progress: a function of (files read, files in all), or None.
-        processes: how many may work; by default one per core where the tree is large.
+        progress: a function of (files read, all files), or None.
+        processes: the number of processes; by default one per core for large trees.
 
     Returns:
         `Report`.
@@ -117,10 +117,10 @@ def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None
 
 
 def read(paths, excludes=(), progress=None, processes=None):
-    """Reads files and directories; arguments as of `scan`.
+    """Reads files and directories; the arguments are those of `scan`.
 
     Returns:
-        (list of `reading.File`, `Project`, [(path, reason)] of what was not all read).
+        (list of `reading.File`, `Project`, [(path, reason)] of files not fully read).
     """
     found, unread = sources.find(paths, excludes)
     modules, files = Modules(paths), []
@@ -134,11 +134,11 @@ def read(paths, excludes=(), progress=None, processes=None):
 
 
 def of(file, project, select=(), ignore=()):
-    """The findings of a file that was read.
+    """The findings of one file.
 
     Returns:
-        ([(`judging.Judged`, `Finding`)], the lines of the ignore comments that ignored
-        nothing, how many uses a guard excused).
+        ([(`judging.Judged`, `Finding`)], lines of the ignore comments that ignored
+        nothing, number of uses that a guard excused).
     """
     judged, excused = judging.judge(file, project, bool(select))
     kept, idle = [], set(file.ignores)
@@ -171,7 +171,7 @@ def _finding(file, one):
 
 
 def _ignored(file, use, rules):
-    """The lines of the comments that silence a use: any of its call counts."""
+    """The lines of the comments that ignore a use, on any line of its call."""
     return {
         line
         for line, ignored in file.ignores.items()

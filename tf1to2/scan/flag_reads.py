@@ -1,4 +1,4 @@
-"""Reads of flags: with a hyphen a finding of its own, all others one line per file."""
+"""Reads of flags: one report line per file, except for flags with a hyphen."""
 
 import re
 
@@ -9,28 +9,28 @@ from tf1to2.source.names import records
 
 FLAGS = re.compile(r"tf\.(?:app\.|python\.platform\.)?flags\.FLAGS")
 READ = re.compile(rf"{FLAGS.pattern}\.(\w+)")
-# `getattr(FLAGS, "job_dir", "")`, which never raises.
+# `getattr(FLAGS, "job_dir", "")` never raises.
 WITH_DEFAULT = re.compile(r"getattr\(\s*[\w.]+\s*,\s*[\"'][\w-]+[\"']\s*,")
-NOTE = "a flag with a hyphen is no attribute: it raises in 1.15.5, too"
+NOTE = "a flag with a hyphen is not an attribute of FLAGS: 1.15.5 raises, too"
 
 
 def read(origin):
-    """The flag that is read: "rate" of "tensorflow.flags.FLAGS.rate"; or "".
+    """The flag that a use reads: "rate" for "tensorflow.flags.FLAGS.rate"; or "".
 
     Args:
-        origin: as of `records.Use`.
+        origin: as in `records.Use`.
     """
     found = "FLAGS." in origin and READ.match(records.symbol(origin))
     return found[1] if found else ""
 
 
 def judge(entry, origin, hyphens, text):
-    """The entry of a use, another one where it reads a flag with a hyphen.
+    """The entry of a use; a new entry if the use reads a flag with a hyphen.
 
     Args:
         entry: `catalog.Entry`.
         origin: of the use.
-        hyphens: as of `Project.hyphenated`.
+        hyphens: the result of `Project.hyphenated`.
         text: the rest of its line.
     """
     name = read(origin)
@@ -49,15 +49,15 @@ def judge(entry, origin, hyphens, text):
 
 
 def is_read(finding):
-    """Whether a finding only reads flags, and needs no edit once they are absl's."""
+    """Whether a finding only reads a flag: it needs no edit after the import's edit."""
     known = FLAGS.fullmatch(finding.entry.symbol)
     return bool(known) and not causes.is_edited(finding)
 
 
 def told(findings):
-    """One sentence for the reads of flags in a file."""
+    """The message for all reads of flags in a file."""
     names = {finding.flag for finding in findings} - {""}
     return (
         f"FLAGS is read in {counted(len(findings), 'place')}: "
-        f"{counted(len(names), 'name')}; nothing to edit once flags are absl's"
+        f"{counted(len(names), 'name')}; nothing to edit after you import absl's flags"
     )

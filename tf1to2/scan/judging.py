@@ -1,4 +1,4 @@
-"""Which uses of a file are findings: what is excused, and what betrays TensorFlow 1."""
+"""Decides which uses in a file are findings: skips guarded code and TensorFlow 2."""
 
 import collections
 import dataclasses
@@ -9,22 +9,22 @@ from tf1to2.catalog import entries, keras_uses
 from tf1to2.scan import flag_reads
 from tf1to2.source.names import guards, methods, records
 
-# These say nothing of the version that a file was written for.
+# Verdicts that do not show for which version a file was written.
 NEUTRAL = ("same", "changed", "private")
-LIVING = ("same", "changed")  # what TensorFlow 2 has
-OF_V2_ALONE = ".compat.v2.enable_v2_behavior"  # which tf itself does not have
-# Methods of whatever TensorFlow made, though its class is not known.
+LIVING = ("same", "changed")  # verdicts of names that TensorFlow 2 has
+OF_V2_ALONE = ".compat.v2.enable_v2_behavior"  # tf itself does not have it
+# Methods that count for any object made by TensorFlow, even if its class is unknown.
 ANYBODYS = {"eval", "initializer"}
 
 
 class Judged(typing.NamedTuple):
-    """A use, and what there is to say of it.
+    """A use, with its entry.
 
     Attributes:
         use: `records.Use`.
         entry: `catalog.Entry`.
         origin: the name in TensorFlow.
-        likely: whether only the name of the object tells.
+        likely: whether only the name of the object suggests this origin.
     """
 
     use: records.Use
@@ -34,15 +34,15 @@ class Judged(typing.NamedTuple):
 
 
 def judge(file, project, everything=False):
-    """The findings of a file.
+    """Judges the uses of a file, and returns the findings.
 
     Args:
         file: `reading.File`.
         project: `project.Project`.
-        everything: whether false friends count in files of TensorFlow 2 as well.
+        everything: whether false friends also count in files of TensorFlow 2.
 
     Returns:
-        (list of `Judged`, how many more a guard excused).
+        (list of `Judged`, number of uses that a guard excused).
     """
     known, judged = {}, []
     hyphens = project.hyphenated()
@@ -75,7 +75,7 @@ def judge(file, project, everything=False):
 
 
 def asked(file, project):
-    """The numbers of the guards whose condition asks for the version of TensorFlow."""
+    """The numbers of the guards whose condition checks TensorFlow's version."""
     return {
         number
         for use in file.module.uses
@@ -97,7 +97,7 @@ def _judged(use, origins):
 
 
 def _counts(use, entry):
-    """Whether an entry says something of a kind of the arguments of a use."""
+    """Whether an entry has a change for a kind of the arguments of a use."""
     kinds = {kind for _, kind in use.call.kinds}
     return any(change.passed in kinds for change in entry.changes)
 
@@ -120,25 +120,25 @@ def _entry(origin, use):
     symbol = records.symbol(name)
     entry = _looked_up(symbol, use.call)
     if entry is not None and use.imported and entry.verdict == "changed":
-        return None  # what is done with it is another use
+        return None  # the code that uses the imported name is another use
     if entry is not None and use.bare:
         if entry.kind == "module":
-            return None  # the import that brought it was reported
+            return None  # the import is the finding
         if entry.symbol not in (symbol, "tensorflow" + symbol[2:]):
-            return None  # the value of FLAGS.x, which was reported where it was read
+            return None  # the value of FLAGS.x; the read is the finding
     return entry
 
 
 def _is_of_keras(origin, use):
-    """Whether a use is one by the package keras, and not of what an import brought."""
+    """Whether a use is of the package keras, and not just an imported word."""
     alone = use.bare and not use.origin.startswith("*")
     return keras_uses.is_of_the_package(origin) and not alone
 
 
 def _member(owner, name, use):
-    """The entry of a member of a class, or what is said of all methods of that name."""
+    """The entry of a member of a class, or of all methods with that name; or None."""
     if name in methods.KERAS_ALONE and owner and ".keras." not in owner:
-        return None  # the class is a use already
+        return None  # the class is already a finding
     symbol = f"tf{owner.removeprefix('tensorflow')}.{name}"
     of = entries.lookup(symbol.rpartition(".")[0]) if owner else None
     own = _looked_up(symbol, use.call) if owner and entries.is_listed(symbol) else None
@@ -159,7 +159,7 @@ def _member(owner, name, use):
 
 
 def _general(name):
-    """What is said of all methods of a name: the table's, or of its usual class."""
+    """The entry of a method of unknown class: its own row, or its usual class's."""
     usual = methods.CLASSES.get(name, "").removeprefix("tensorflow")
     return entries.lookup("." + name) or (
         entries.lookup(f"tf{usual}.{name}") if usual else None
@@ -172,23 +172,23 @@ def _looked_up(symbol, call):
 
 
 def _asks(origin):
-    """Whether a condition asks for the version by this, or whether there is a name."""
-    name = records.public(origin)  # `tf.__version__`, and what is called on it
+    """Whether an origin asks for TensorFlow's version, or whether a name exists."""
+    name = records.public(origin)  # `tf.__version__`, and methods called on it
     versions = [v for v in guards.VERSIONS if name == v or name.startswith(f"{v}.")]
     return bool(versions) or origin.endswith(guards.ASKED)
 
 
 def _excused(guarded, judged, asked):
-    """The numbers of those that stand in a branch for TensorFlow 1 alone.
+    """The numbers of the uses in branches that only TensorFlow 1 runs.
 
-    A guard excuses a branch if all names of the other one live in TensorFlow 2.
+    A guard excuses a branch if TensorFlow 2 has all names of the other branch.
     """
     sides = collections.defaultdict(lambda: collections.defaultdict(list))
     for number, one in enumerate(judged):
         for guard, side in one.use.guards:
             sides[guard][side].append(number)
     excused = set()
-    for number in sorted(sides, reverse=True):  # the inner ones first
+    for number in sorted(sides, reverse=True):  # inner guards first
         guard, branches = guarded[number], sides[number]
         if guard.kind == "if" and number not in asked:
             continue
@@ -206,7 +206,7 @@ def _excused(guarded, judged, asked):
         for side in guard.excusable:
             if not dying(others[side]):
                 if guard.calls and not branches["handler"]:
-                    continue  # it only swallows the error
+                    continue  # the handler only hides the error
                 excused.update(
                     n for n in branches[side] if judged[n].entry.verdict != "same"
                 )
@@ -218,28 +218,28 @@ def _is_compat(origin):
 
 
 def _is_of_v2(origin):
-    """Whether a name is reached through tf.compat.v2, which has TensorFlow 2's."""
+    """Whether a name is in tf.compat.v2, which has TensorFlow 2's names."""
     return ".compat.v2" in origin and not _is_compat(origin)
 
 
 def _says_which(origin):
-    """Whether a name says which TensorFlow it is of."""
+    """Whether a name says its version: it is in compat.v1 or compat.v2."""
     return _is_compat(origin) or _is_of_v2(origin)
 
 
 def _is_meant(one):
-    """Whether a use is one of TensorFlow 2's name, and passes nothing that is gone."""
+    """Whether a use of a name that TensorFlow 2 has passes only today's arguments."""
     if one.origin.endswith(OF_V2_ALONE):
         return True
     return _is_ambiguous(one) and not entries.rejects(one.entry.symbol, one.use.call)
 
 
 def _proves(one, file):
-    """Whether a finding is proof that its file was written for TensorFlow 1.
+    """Whether a finding proves that its file was written for TensorFlow 1.
 
-    What is spelled `tf.compat.v1.x` says that its author knew TensorFlow 2, so that the
-    plain names beside it are TensorFlow 2's; `import tensorflow.compat.v1 as tf`, or
-    switching TensorFlow 2 off, says it of the whole file.
+    The author of `tf.compat.v1.x` knew TensorFlow 2, so plain names in the same file
+    are TensorFlow 2's. But `import tensorflow.compat.v1 as tf`, or a call that
+    switches TensorFlow 2 off, proves that the whole file is TensorFlow 1.
     """
     if one.likely or _is_of_v2(one.origin):
         return False
@@ -254,12 +254,12 @@ def _proves(one, file):
 
 
 def _is_ambiguous(one):
-    """Whether TensorFlow 2 has the name too, so that either may be meant."""
+    """Whether TensorFlow 2 also has the name, so that the use may be of either."""
     if _is_by_keras(one):
         return False
     return one.entry.verdict == "changed" or entries.lives(records.symbol(one.origin))
 
 
 def _is_by_keras(one):
-    """Whether it is a name that today's package keras does not have."""
+    """Whether a use is of a name that today's package keras does not have."""
     return keras_uses.is_of_the_package(one.entry.symbol)

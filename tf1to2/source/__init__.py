@@ -1,1 +1,1 @@
-"""Reads a user's project: files, notebooks, comments, imports, names."""
+"""Reads a user's project: files, notebooks, comments, imports and names."""

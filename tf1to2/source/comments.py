@@ -10,13 +10,13 @@ MALFORMED = "write # tf1to2: ignore or # tf1to2: ignore[rule, rule]"
 
 
 def read(comments):
-    """What ignore comments say.
+    """Reads ignore comments.
 
     Args:
         comments: [(line, text)].
 
     Returns:
-        ({line: set of rules, empty for all}, [line of what is malformed]).
+        ({line: set of rules, empty for all}, [line of a malformed comment]).
     """
     rules, malformed = {}, []
     for line, text in comments:

@@ -1,7 +1,7 @@
-"""Where the modules lie that a file imports, if they are its own project's.
+"""Finds the files of modules that a file imports from its own project.
 
-This goes by the folders alone, not by what is scanned: a file means the same whether it
-is scanned by itself or with all the others.
+The result depends only on the folders, not on the scanned paths: so a scan of one file
+finds the same as a scan of all files.
 """
 
 import os
@@ -11,11 +11,11 @@ OTHERS = ("site-packages", "dist-packages")
 
 
 class Modules:
-    """The modules of the projects that some paths lie in.
+    """The modules of the projects around some paths.
 
     Args:
-        paths: what is scanned: of directories without a mark of a project, all that is
-            in them is one.
+        paths: the scanned paths. If no mark says where a project begins, each of these
+            directories is a project.
     """
 
     def __init__(self, paths=()):
@@ -26,7 +26,7 @@ class Modules:
         return {**vars(self), "_listed": {}, "_based": {}, "_found": {}, "_roots": {}}
 
     def is_local(self, folder, top):
-        """Whether an import in a file of a folder finds a module in the project."""
+        """Whether the project has a module `top` for imports in a folder's files."""
         return any(
             only in (None, top)
             and (top + ".py" in self._list(base) or top in self._list(base))
@@ -34,11 +34,11 @@ class Modules:
         )
 
     def find(self, folder, module):
-        """The file of a module, as an import in a file of a folder finds it, or None.
+        """The file that an import of a module finds in the project, or None.
 
         Args:
             folder: of the importing file, absolute.
-            module: dotted name, with leading dots where it is relative.
+            module: dotted name, with leading dots if it is relative.
         """
         key = folder, module
         if key not in self._found:
@@ -46,8 +46,11 @@ class Modules:
         return self._found[key]
 
     def root(self, folder):
-        """The folder of the project: of the repository, or the nearest that is marked;
-        else what is named, or where the package lies."""
+        """The folder of the project around a folder.
+
+        That is the repository, or the nearest folder with a mark; else the scanned
+        directory, or the folder of the package.
+        """
         if folder not in self._roots:
             self._roots[folder] = self._root(folder)
         return self._roots[folder]
@@ -102,7 +105,7 @@ class Modules:
         return os.path.join(folder, "__init__.py") if found else None
 
     def _bases(self, folder):
-        """[(folder, the only module that counts there, or None)], the nearest first."""
+        """[(folder to import from, its only module or None)], the nearest first."""
         if folder not in self._based:
             self._based[folder] = list(self._climbed(folder, self.root(folder)))
         return self._based[folder]
@@ -116,7 +119,7 @@ class Modules:
             if folder in (root, _parent(folder)):
                 return
             below, folder = os.path.basename(folder), _parent(folder)
-        yield folder, below  # among others' packages the file's own alone
+        yield folder, below  # in site-packages, only the file's own package
 
     def _list(self, folder):
         if folder not in self._listed:

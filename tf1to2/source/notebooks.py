@@ -1,49 +1,49 @@
-"""The Python of a notebook: its code cells, without what only IPython understands."""
+"""Reads the Python in the code cells of a notebook, without magics of IPython."""
 
 import json
 import re
 
-# A line that is a magic, a shell command, or a question.
+# A line that is a magic, a shell command, or a question such as `tf.log?`.
 MAGIC = re.compile(r"^\s*(%%?[a-zA-Z]|!|\?)|^[\w.]+\?+\s*$")
-# One whose value is assigned: x = !ls, x = %timeit -o f().
+# A line that assigns such a value: x = !ls, x = %timeit -o f().
 ASSIGNED = re.compile(r"^(\s*[\w., \[\]'\"]+=\s*)([!%](?=[\w.{$/~'\"!(]).*)$")
 CELL_MAGIC = re.compile(r"\s*%%(\w+|!)(?:[^\n]*[ \t](\S+))?")
-# Cell magics whose cells are not Python, unless they write a Python file. Unknown ones
-# are read: it is better to say that a cell is no Python than to leave it out.
+# Cell magics whose cells are not Python, unless they write a Python file. Cells with
+# unknown magics are read: an error about a cell is better than a cell left out.
 FOREIGN = set(
     """! HTML R SVG bash bigquery cmd cpp csh cu cuda cython dot ffortran file fortran
     html html_raw javascript js julia latex manim markdown matlab mermaid octave perl
     pip powershell ruby rust script sh shell sql svg sx system writefile writetemplate
     zsh""".split()
 )
-NO_CELLS = "it is no notebook: there is no list of cells in it"
+NO_CELLS = "it is not a notebook: it has no list of cells"
 
 
 class Unreadable(Exception):
-    """A file that cannot be read; the message says why, in one line."""
+    """A file cannot be read; the message is the reason, in one line."""
 
 
 def python(data):
-    """The Python of a notebook.
+    """The Python in the code cells of a notebook.
 
     Args:
         data: bytes of the file.
 
     Returns:
-        (bytes of one text, since a cell sees what the cells before it have imported,
-        tuple of the line that each code cell begins at).
+        (bytes of one text for all cells, because a cell uses the imports of the cells
+        before it; tuple of the first line of each code cell).
 
     Raises:
-        Unreadable: it is no notebook.
+        Unreadable: it is not a notebook.
     """
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is no notebook: {error}") from error
+        raise Unreadable(f"it is not a notebook: {error}") from error
     cells, starts, line = [], [], 1
     for cell in cells_of(notebook):
         if not isinstance(cell, dict):
-            raise Unreadable("it is no notebook: one of its cells is no cell")
+            raise Unreadable("it is not a notebook: one of its cells is not an object")
         if cell.get("cell_type") == "code":
             cells.append(_without_magics(_source(cell)))
             starts.append(line)
@@ -52,7 +52,7 @@ def python(data):
 
 
 def cells_of(notebook):
-    """The list of the cells of a notebook, in any version of the format."""
+    """The list of all cells of a notebook, in any version of the format."""
     if not isinstance(notebook, dict):
         raise Unreadable(NO_CELLS)
     if "cells" in notebook:
@@ -75,11 +75,11 @@ def _source(cell):
         return "".join(source)
     if isinstance(source, str):
         return source
-    raise Unreadable("it is no notebook: the source of a cell is no text")
+    raise Unreadable("it is not a notebook: the source of a cell is not text")
 
 
 def _without_magics(source):
-    """A cell with what is not Python made comments, on the lines where it stood."""
+    """The source of a cell, with lines that are not Python as comments."""
     magic = CELL_MAGIC.match(source)
     if magic and magic[1] in FOREIGN and not (magic[2] or "").endswith(".py"):
         return ""

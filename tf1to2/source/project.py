@@ -1,4 +1,4 @@
-"""All files of a scan, for names that one module takes from another."""
+"""The files of a project, to follow names that one module imports from another."""
 
 import functools
 import os
@@ -7,19 +7,19 @@ import re
 from tf1to2.catalog import deep, entries
 from tf1to2.source.names import records
 
-# Modules that hand a name on, one after the other.
+# The most modules that pass a name on, one to the next.
 DEEP = 8
-# Where a part of a chain may end: before a dot, before and after a call.
+# The ends of parts of a chain: before a dot, before and after a call.
 ENDS = re.compile(r"(?=\.)|(?=\(\))|(?<=\(\))|$")
 
 
 class Project:
-    """The files that were read, and those that they import besides.
+    """The scanned files, and the files of the project that they import.
 
     Args:
         files: list of `reading.File`.
         modules: `modules.Modules`.
-        read: a function that makes a `reading.File` of a path.
+        read: a function from a path to a `reading.File`.
 
     Attributes:
         unread: [(path, reason)] of modules that could not be read.
@@ -32,7 +32,7 @@ class Project:
         self._known, self._open, self._cut = {}, set(), False
 
     def hyphenated(self):
-        """{attribute: flag} of the flags with a hyphen: {"job_dir": "job-dir"}.
+        """{attribute: flag} for all flags with a hyphen: {"job_dir": "job-dir"}.
 
         Flags are global: one file defines them, and others read them.
         """
@@ -45,10 +45,10 @@ class Project:
         return found
 
     def origins(self, file, origin):
-        """Yields the names in TensorFlow that an origin may stand for.
+        """Yields the names in TensorFlow that an origin may mean.
 
         Args:
-            file: the `reading.File` that the origin was found in.
+            file: the `reading.File` that contains the origin.
             origin: see `records.Use`.
         """
         if origin.startswith("*"):
@@ -57,7 +57,7 @@ class Project:
                     yield from self.origins(file, f"{star}:{origin[1:]}")
                 elif _has(star, origin[1:]):
                     yield f"{star}.{origin[1:]}"
-        elif origin.startswith("~"):  # made from a class that is made from it
+        elif origin.startswith("~"):  # an instance of a derived class
             if "()" in origin:
                 yield from self.origins(file, origin[1:])
         elif origin.startswith("@"):
@@ -66,10 +66,10 @@ class Project:
             yield origin
 
     def _followed(self, file, origin):
-        """What another module hands on, kept, since many files ask for the same.
+        """The origins of a name that another module passes on, cached.
 
-        Modules may import from one another in a circle, which is cut; what was found
-        on the way is then kept of the first asked alone, for it alone is whole.
+        If modules import one another in a circle, the circle is cut. Then only the
+        result of the first module is complete, and only that is cached.
         """
         key = self._folder(file), origin
         if key in self._known:
@@ -123,7 +123,7 @@ class Project:
 
 @functools.cache
 def _parts(origin):
-    """(module, name, the rest) of "@pkg.common:tf.Session().run"."""
+    """(module, name, rest of the chain) of "@pkg.common:tf.Session().run"."""
     module, _, rest = origin[1:].partition(":")
     name, _, more = rest.partition(".")
     more = "." + more if more else ""
@@ -133,9 +133,10 @@ def _parts(origin):
 
 
 def _exported(owner, name, more):
-    """(the origin of the longest part of a chain that a module exports, the rest).
+    """(origin of the longest exported part of a chain, rest of the chain).
 
-    A module exports names, and what they make or hold: "build()", "Net().model".
+    A module exports names, the results of functions, and attributes of objects:
+    "build()", "Net().model".
     """
     exports, chain = owner.module.exports, name + more
     if not more or not exports:
@@ -152,14 +153,14 @@ def _inner(module, name):
 
 
 def _with(origin, more):
-    """An origin with the rest of a chain; what a module hands on follows a colon."""
+    """Joins an origin and the rest of a chain; a name in a module follows a colon."""
     if more.startswith(".") and origin.startswith("@") and ":" not in origin:
         return f"{origin}:{more[1:]}"
     return origin + more
 
 
 def _has(module, rest):
-    """Whether `from module import *` brings a name."""
+    """Whether `from module import *` binds a name."""
     name = rest.partition(".")[0].removesuffix("()")
     symbol = records.symbol(f"{module}.{name}")
     if entries.is_listed(deep.DEEP.sub(r"\1", symbol)):

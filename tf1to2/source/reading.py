@@ -1,4 +1,4 @@
-"""Files that are read: by one process, or by several where that pays."""
+"""Reads files, in one process or, if there are many, in several."""
 
 import concurrent.futures
 import contextlib
@@ -12,21 +12,21 @@ from tf1to2.common.processes import may_fork
 from tf1to2.source import comments, sources
 from tf1to2.source.names import reader, records
 
-SEVERAL = 2_000_000  # bytes from which on a second process pays
+SEVERAL = 2_000_000  # more bytes than this are read by several processes
 
 
 @dataclasses.dataclass(frozen=True)
 class File:
-    """What a process reports of one file.
+    """The content of one file, as a process returns it.
 
     Attributes:
-        path: as it was found.
-        module: `records.Module`, or None where nothing could be read.
-        reason: why it was not, or not fully, read; or "".
+        path: the path in the scan.
+        module: `records.Module`, or None if nothing could be read.
+        reason: why the file was not fully read; or "".
         text: `sources.Text` without its source, or None.
-        lines: {line: its text} of all uses.
+        lines: {line: text} for the lines of all uses.
         ignores: {line: rules} of the ignore comments.
-        malformed: lines of comments that are none, but seem meant.
+        malformed: lines of malformed ignore comments.
     """
 
     path: str
@@ -39,7 +39,7 @@ class File:
 
 
 def read(path, modules):
-    """Reads one file.
+    """Reads the uses of TensorFlow in one file.
 
     Args:
         path: a path, or "-".
@@ -63,7 +63,7 @@ def read(path, modules):
         cell, line = text.place(module.broken[0])
         where = f"cell {cell}, line {line}" if cell else f"line {line}"
         where += f", column {module.broken[1]}"
-        reason = f"{where} is no Python; the rest was read"
+        reason = f"{where} is not valid Python; the rest was read"
     lines = {}
     if module.uses:
         every = text.source.decode("utf-8", "replace").split("\n")
@@ -73,12 +73,12 @@ def read(path, modules):
 
 
 def read_all(paths, modules, processes=None):
-    """Yields a `File` for every path, in their order.
+    """Yields a `File` for every path, in the order of the paths.
 
     Args:
         paths: of files.
         modules: `modules.Modules`.
-        processes: how many may work; by default one per core where there is much.
+        processes: the number of processes; by default one per core for many bytes.
     """
     job = functools.partial(read, modules=modules)
     if processes is None:
@@ -90,7 +90,7 @@ def read_all(paths, modules, processes=None):
     context = multiprocessing.get_context(None if may_fork() else "spawn")
     pool = concurrent.futures.ProcessPoolExecutor(processes, context, _end_quietly)
     try:
-        with _later(signal.SIGINT):  # the processes are begun here
+        with _later(signal.SIGINT):  # the processes start here
             files = pool.map(job, paths, chunksize=8)
         yield from files
     finally:
@@ -100,13 +100,13 @@ def read_all(paths, modules, processes=None):
 def _size(path):
     try:
         return 0 if path == "-" else os.path.getsize(path)
-    except OSError:  # which reading it will tell
+    except OSError:  # reading the file will report it
         return 0
 
 
 @contextlib.contextmanager
 def _later(number):
-    """Keeps a signal back until the block is left."""
+    """Blocks a signal until the end of the block."""
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     if mask:
         mask(signal.SIG_BLOCK, {number})
@@ -118,7 +118,7 @@ def _later(number):
 
 
 def _end_quietly():
-    """Has Ctrl-C end a process without a word: the first one tells."""
+    """Makes Ctrl-C end a worker process silently: the main process prints a message."""
     with _later(signal.SIGINT):
         if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background
             signal.signal(signal.SIGINT, signal.SIG_DFL)

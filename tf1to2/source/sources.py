@@ -1,4 +1,4 @@
-"""Which files a scan reads, and their text: encodings, notebooks, standard input."""
+"""Finds the files of a scan, and reads their Python: encodings, notebooks, stdin."""
 
 import bisect
 import dataclasses
@@ -14,7 +14,7 @@ from tf1to2.source import notebooks
 from tf1to2.source.notebooks import Unreadable
 
 SUFFIXES = (".py", ".pyw", ".ipynb")
-# What nobody means when naming a directory; environments tell by their pyvenv.cfg.
+# Names that a scan of a directory skips. It also skips folders with a pyvenv.cfg.
 EXCLUDES = (
     ".*",
     "__pycache__",
@@ -27,22 +27,22 @@ EXCLUDES = (
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """The Python of a file, or of all code cells of a notebook.
+    """The Python in a file, or in all code cells of a notebook.
 
     Attributes:
         source: bytes, in UTF-8, "\\n" between lines.
-        starts: of a notebook, the line that each code cell begins at.
+        starts: for a notebook, the first line of each code cell.
     """
 
     source: bytes
     starts: tuple = ()
 
     def without_source(self):
-        """The places alone, which is all that another process needs."""
+        """A copy without the source: another process only needs the places."""
         return dataclasses.replace(self, source=b"")
 
     def place(self, line):
-        """(number of the code cell or None, line in it), both from 1."""
+        """(number of the code cell or None, line in the cell), both from 1."""
         if not self.starts:
             return None, line
         cell = bisect.bisect_right(self.starts, line)
@@ -50,15 +50,15 @@ class Text:
 
 
 def find(paths, excludes=()):
-    """The files to read, sorted within each directory, none twice.
+    """The files to read, each once, sorted within each directory.
 
     Args:
-        paths: files, directories, or "-" for the standard input. A file that is named
-            is read whatever it is called.
-        excludes: patterns of names or paths to leave out, in addition to `EXCLUDES`.
+        paths: files, directories, or "-" for standard input. A file in this list is
+            read even if its suffix is not that of Python.
+        excludes: patterns of names or paths to skip, in addition to `EXCLUDES`.
 
     Returns:
-        (list of paths as text, [(path, reason)] of what cannot be read).
+        (list of paths as str, [(path, reason)] of paths that cannot be read).
 
     Raises:
         FileNotFoundError: a path does not exist.
@@ -72,7 +72,7 @@ def find(paths, excludes=()):
             _find_in(path, excludes, found, unread)
             if len(found) + len(unread) == before and not _has_any(path, found):
                 but = " that is not excluded" if excludes else ""
-                unread[path] = f"there is no Python file in it{but}"
+                unread[path] = f"it contains no Python file{but}"
         elif os.path.lexists(path):
             found[path] = None
         else:
@@ -101,21 +101,21 @@ def _find_in(path, excludes, found, unread):
 
 
 def _has_any(path, found):
-    """Whether a file was found in a directory by another path that was named."""
+    """Whether another path of the list already found a file in a directory."""
     return any(
         os.path.join(file, "").startswith(os.path.join(path, "")) for file in found
     )
 
 
 def _odd(path):
-    """Why what lies in a directory is no file to be opened, or None."""
+    """The reason why a path in a directory is not a readable file, or None."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
         if isinstance(error, FileNotFoundError) and os.path.islink(path):
             return f"it is a link to {os.readlink(path)}, which does not exist"
         return _reason(error)
-    return None if stat.S_ISREG(mode) else f"it is {_kind(mode)}, and no file"
+    return None if stat.S_ISREG(mode) else f"it is {_kind(mode)}, not a file"
 
 
 def _kind(mode):
@@ -135,7 +135,7 @@ def _reason(error):
 
 
 def _excluded(within, folder, name, own, patterns):
-    """Whether a name is left out: ours go by the name, a user's by any path, too."""
+    """Whether to skip a name: `own` patterns match names, others also match paths."""
     if any(fnmatch.fnmatch(name, pattern) for pattern in own):
         return True
     paths = [pathlib.PurePath(base, name).as_posix() for base in (within, folder)]
@@ -148,16 +148,16 @@ def _excluded(within, folder, name, own, patterns):
 
 
 def read(path):
-    """The Python in a file.
+    """Reads the Python in a file.
 
     Args:
-        path: a path, or "-" for the standard input.
+        path: a path, or "-" for standard input.
 
     Returns:
         `Text`.
 
     Raises:
-        Unreadable: the file cannot be opened or decoded, or is no notebook.
+        Unreadable: the file cannot be opened or decoded, or is not a notebook.
     """
     try:
         if path == "-":
@@ -173,7 +173,7 @@ def read(path):
 
 
 def utf8(data):
-    """`data` in UTF-8, by its own declaration (PEP 263)."""
+    """Converts a file to UTF-8 from the encoding that it declares (PEP 263)."""
     if b"\0" in data:
         raise Unreadable("it is binary: it contains null bytes")
     try:

@@ -286,5 +286,5 @@ class CommandTest(unittest.TestCase):
             err += "".join(shown)
         os.close(screen)
         self.assertEqual(bench.returncode, 130)
-        self.assertIn("what was timed until now", err)
+        self.assertIn("these are the timings so far", err)
         self.assertIn("operators.sums", out)

@@ -538,7 +538,7 @@ class LookupTest(unittest.TestCase):
                 "tf.name_scope",
                 Call(3, (), False),
                 "renamed",
-                "it takes the name alone, and no None: "
+                "it takes only the name, which must not be None: "
                 "write tf.name_scope(name or default_name)",
             ),
             ("names apart", "tf.zeros_like", Call(1, (), False), "same", ""),
@@ -574,7 +574,7 @@ class UseTest(unittest.TestCase):
                 "tf.nn.embedding_lookup",
                 Call(2, (), False, (0,)),
                 "changed",
-                "several tables are split",
+                "several tables are always split",
             ),
             ("where, of one", "tf.where", Call(1, (), False), "same", ""),
             ("where, of three", "tf.where", Call(3, (), False), "changed", "broadcast"),
@@ -669,7 +669,7 @@ class UseTest(unittest.TestCase):
                 "tf.keras.layers.Dense",
                 Call(1, ("weights",), False),
                 "rewrite",
-                "Keras 3 takes no weights=",
+                "Keras 3 refuses weights=",
             ),
             (
                 "what a layer still takes",
@@ -1078,7 +1078,11 @@ class ArgumentsTest(unittest.TestCase):
             ("a default by name", Call(1, ("a",), False), []),
             ("gone", Call(2, ("b",), False), ["the argument b is gone"]),
             ("mentioned", None, ["a was 1, is 2"]),
-            ("by place", Call(3, (), False), ["argument 3 was b and is none"]),
+            (
+                "by place",
+                Call(3, (), False),
+                ["argument 3 was b and does not exist now"],
+            ),
         ]
     )
     def test_felt(self, _, call, texts):

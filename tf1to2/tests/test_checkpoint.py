@@ -194,8 +194,8 @@ class ConvertTest(Conversion):
 
     @parameterized.expand(
         [
-            ("shape", "old/a", "v: float32 [], in the template float32 [2]"),
-            ("dtype", "vocabulary", "v: string [2], in the template float32 [2]"),
+            ("shape", "old/a", "v: float32 [], but float32 [2] in the template"),
+            ("dtype", "vocabulary", "v: string [2], but float32 [2] in the template"),
         ]
     )
     def test_the_template_says_dtype_and_shape(self, _, name, complaint):
@@ -207,13 +207,15 @@ class ConvertTest(Conversion):
         self.assertEqual(status, 1)
         self.assertIn(complaint, text)
         mapping["format"] = "names"
-        self.refused(mapping, "--like", like, match="holds objects, the map says names")
+        self.refused(
+            mapping, "--like", like, match='has the format "objects", but the map'
+        )
 
     def test_only_the_star_is_special(self):
         status, text = self.convert(having(MAP, "drop", ["[o]ld/*", "ol?/*", "o*/?"]))
         self.assertEqual(status, 1)
         self.assertIn("not in the source:\n  [o]ld/*\n  ol?/*\n  o*/?\n", text)
-        self.assertIn("unaccounted for:\n  old/a  float32 []", text)
+        self.assertIn("unaccounted for in the source:\n  old/a  float32 []", text)
 
     def test_objects_become_names_again(self):
         self.convert(MAP)
@@ -277,7 +279,7 @@ class ConvertTest(Conversion):
             (
                 "a tensor that the map forgets",
                 without(MAP, "tensors", "dense/bias"),
-                "of the source unaccounted for:\n  dense/bias  float64 [3]",
+                "unaccounted for in the source:\n  dense/bias  float64 [3]",
             ),
             (
                 "a tensor that there is not",
@@ -297,7 +299,7 @@ class ConvertTest(Conversion):
             (
                 "a tensor inside of a tensor",
                 having(MAP, "tensors", "dense/bias", "step/bias"),
-                "both a tensor and an object that has tensors:\n  step",
+                "a tensor, but also an object that has tensors:\n  step",
             ),
             (
                 "no permutation",
@@ -317,12 +319,12 @@ class ConvertTest(Conversion):
             (
                 "a slot without a template",
                 having(MAP, "tensors", "dense/bias", "v/.OPTIMIZER_SLOT/opt/m"),
-                "more than a path of attributes (give --like)",
+                "not a path of attributes (give --like)",
             ),
             (
                 "nothing to be like",
                 having(MAP, "new", "save_counter", "like"),
-                "new as in the template, which has it not:\n  save_counter",
+                '"like", but not in the template:\n  save_counter',
             ),
         ]
     )
@@ -342,7 +344,7 @@ class ConvertTest(Conversion):
         status, text = self.convert(mapping, "--like", like)
         self.assertEqual(status, 1)
         self.assertIn(
-            "of the template unfilled:\n"
+            "unfilled in the template:\n"
             "  net/bias  float64 [3]\n"
             "  net/layers/0/w  float32 [8, 3]",
             text,
@@ -354,7 +356,8 @@ class ConvertTest(Conversion):
         beside = self.folder / "none" / "none"
         self.refused(MAP, source=beside, match="no such checkpoint")
         index = str(self.source) + ".index"
-        self.refused(MAP, source=index, match="is one file of a checkpoint: give .*v1")
+        match = "is only one file of a checkpoint: give .*v1"
+        self.refused(MAP, source=index, match=match)
 
     def test_a_file_of_keras_is_no_checkpoint(self):
         (self.folder / "model.h5").write_bytes(b"\x89HDF\r\n\x1a\n and more")
@@ -392,9 +395,9 @@ class ConvertTest(Conversion):
     def test_does_not_overwrite_unasked(self):
         self.convert(MAP)
         self.before = sorted(self.folder.iterdir())
-        self.refused(MAP, match="v2.ckpt exists: --force replaces it")
-        self.refused(MAP, "--force", target=self.source, match="is the source itself")
-        self.refused(MAP, target=self.folder / "no/v2", match="no: no such directory")
+        self.refused(MAP, match="v2.ckpt exists: add --force to replace it")
+        self.refused(MAP, "--force", target=self.source, match="is the source: give")
+        self.refused(MAP, target=self.folder / "no/v2", match="no: no such folder")
         self.assert_nothing_left()
 
     def test_force_replaces_every_file(self):
@@ -440,7 +443,7 @@ class ConvertTest(Conversion):
             )
 
         with mock.patch.object(tf.raw_ops, "SaveV2", forgetful):
-            self.refused(MAP, match="not what was planned")
+            self.refused(MAP, match="file differs from the plan")
         self.assert_nothing_left()
 
     def test_a_partitioned_variable_is_one_tensor(self):

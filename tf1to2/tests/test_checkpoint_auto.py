@@ -104,8 +104,10 @@ class AutoTest(Conversion):
         arguments = ["--like", like, "--write-map", file]
         status, text = self.convert(None, *arguments, "--dry-run")
         self.assertEqual(status, 0, text)
-        self.assertIn("my.json: what goes where", text)
-        self.refused(None, *arguments, match="my.json exists: --force replaces it")
+        self.assertIn("my.json: the map", text)
+        self.refused(
+            None, *arguments, match="my.json exists: add --force to replace it"
+        )
         status, text = self.convert(file.read_text(), "--like", like)
         self.assertEqual(status, 0, text)
         program = self.program()
@@ -123,7 +125,7 @@ class AutoTest(Conversion):
             "net/fc2/bias  float32 [4]  (could be net/one/b or net/two/b)", text
         )
         self.assertIn(
-            "/Adam_1  float32 [4]  (nothing that is left fits: drop it?)", text
+            "/Adam_1  float32 [4]  (no place that is left fits: drop it?)", text
         )
         left = json.loads(text[text.index("\n{") : text.rindex("}") + 1])
         places = {f"net/{n}/{v}": "" for n in ("one", "two") for v in "bw"}
@@ -237,11 +239,15 @@ class AutoTest(Conversion):
         none = self.folder / "none.json"
         self.refused(None, "--names", none, match="none.json: No such file")
         mapping = {"format": "names", "tensors": {}}
-        self.refused(mapping, "--format", "names", match="a map says its own")
+        self.refused(
+            mapping, "--format", "names", match="--format is only for --map auto"
+        )
         file = self.folder / "names.json"
         file.write_text('{"a": "b"}')
         self.refused(mapping, "--names", file, match='needs "auto": true in')
 
     def test_an_object_that_cannot_be_reached(self):
-        with self.assertRaisesRegex(CommandError, "w: no attribute of Layer leads"):
+        with self.assertRaisesRegex(
+            CommandError, "w: the variable is not in an attribute of Layer"
+        ):
             checkpoint.names(Layer(1), {"w": tf.Variable(1.0)})

@@ -15,20 +15,62 @@ from tf1to2.tests.test_checkpoint import MAP, Conversion, having
 class CastTest(Conversion):
     @parameterized.expand(
         [
-            ("a fraction", 1.5, "float32", "int32", "1.5 is no int32"),
-            ("300 in a byte", 300.0, "float32", "int8", "300.0 is no int8"),
-            ("an integer of 300", 300, "int64", "int8", "300 is no int8"),
-            ("below zero", -1, "int64", "uint64", "-1 is no uint64"),
-            ("the largest", 2**64 - 1, "uint64", "int64", "no int64"),
-            ("the largest as a float", 2**63 - 1, "int64", "float64", "no float64"),
-            ("a float beyond", 2.0**63, "float64", "int64", "no int64"),
-            ("no number", np.nan, "float32", "int32", "nan is no int32"),
-            ("infinite", np.inf, "float32", "int64", "inf is no int64"),
-            ("an overflow", 1e39, "float64", "float32", r"1e\+39 is no float32"),
-            ("a half overflow", 70000.0, "float32", "float16", "no float16"),
-            ("digits of an integer", 2**24 + 1, "int32", "float32", "no float32"),
-            ("two as true", 2, "int32", "bool", "2 is no bool"),
-            ("imaginary", 1 + 2j, "complex64", "float32", "no float32"),
+            ("a fraction", 1.5, "float32", "int32", "1.5 cannot be stored as int32"),
+            (
+                "300 in a byte",
+                300.0,
+                "float32",
+                "int8",
+                "300.0 cannot be stored as int8",
+            ),
+            ("an integer of 300", 300, "int64", "int8", "300 cannot be stored as int8"),
+            ("below zero", -1, "int64", "uint64", "-1 cannot be stored as uint64"),
+            ("the largest", 2**64 - 1, "uint64", "int64", "cannot be stored as int64"),
+            (
+                "the largest as a float",
+                2**63 - 1,
+                "int64",
+                "float64",
+                "cannot be stored as float64",
+            ),
+            (
+                "a float beyond",
+                2.0**63,
+                "float64",
+                "int64",
+                "cannot be stored as int64",
+            ),
+            ("no number", np.nan, "float32", "int32", "nan cannot be stored as int32"),
+            ("infinite", np.inf, "float32", "int64", "inf cannot be stored as int64"),
+            (
+                "an overflow",
+                1e39,
+                "float64",
+                "float32",
+                r"1e\+39 cannot be stored as float32",
+            ),
+            (
+                "a half overflow",
+                70000.0,
+                "float32",
+                "float16",
+                "cannot be stored as float16",
+            ),
+            (
+                "digits of an integer",
+                2**24 + 1,
+                "int32",
+                "float32",
+                "cannot be stored as float32",
+            ),
+            ("two as true", 2, "int32", "bool", "2 cannot be stored as bool"),
+            (
+                "imaginary",
+                1 + 2j,
+                "complex64",
+                "float32",
+                "cannot be stored as float32",
+            ),
         ]
     )
     def test_refuses_a_loss(self, _, value, dtype, to, match):
@@ -62,8 +104,8 @@ class CastTest(Conversion):
 
     @parameterized.expand(
         [
-            ("dense/bias", "int64", "0.1 is no int64"),
-            ("global_step", "bool", "100 is no bool"),
+            ("dense/bias", "int64", "0.1 cannot be stored as int64"),
+            ("global_step", "bool", "100 cannot be stored as bool"),
         ]
     )
     def test_a_plan_that_loses(self, name, dtype, complaint):
@@ -71,7 +113,7 @@ class CastTest(Conversion):
         for arguments in ([], ["--dry-run"]):
             status, text = self.convert(mapping, *arguments)
             self.assertEqual(status, 1)
-            self.assertIn(f"lost by its dtype:\n  {name}, ", text)
+            self.assertIn(f"not possible in this dtype:\n  {name}, ", text)
             self.assertIn(complaint, text)
         self.assert_nothing_left()
 

@@ -17,10 +17,10 @@ TOUCHED = having(MAP, "new", "save_counter", "value", 7)
 class DryRunTest(Conversion):
     @parameterized.expand(
         [
-            ("a missing folder", "no/v2", "no: no such directory"),
-            ("a file for a folder", "v1.ckpt.index/v2", "no such directory"),
-            ("a folder for a file", ".", "is a directory: give a name in it"),
-            ("the source", "v1.ckpt", "v1.ckpt is the source itself"),
+            ("a missing folder", "no/v2", "no: no such folder"),
+            ("a file for a folder", "v1.ckpt.index/v2", "no such folder"),
+            ("a folder for a file", ".", "is a folder: give a name in it"),
+            ("the source", "v1.ckpt", "v1.ckpt is the source: give"),
             ("a name that is too long", "v" * 250, "File name too long"),
         ]
     )
@@ -33,7 +33,7 @@ class DryRunTest(Conversion):
     def test_a_target_that_exists(self):
         self.convert(MAP)
         self.before = sorted(self.folder.iterdir())
-        self.refused(MAP, "--dry-run", match="v2.ckpt exists: --force replaces it")
+        self.refused(MAP, "--dry-run", match="v2.ckpt exists: add --force to replace")
         status, text = self.convert(TOUCHED, "--dry-run", "--force")
         self.assertEqual(status, 0)
         self.assertIn("v2.ckpt could be written: 7 tensors", text)
@@ -56,7 +56,7 @@ class DryRunTest(Conversion):
         value = {"value": 0, "shape": [2**40, 2**20], "dtype": "float32"}
         mapping = having(MAP, "new", "net/m", value)
         for arguments in ([], ["--dry-run"]):
-            self.refused(mapping, *arguments, match="bytes are needed, .* are free")
+            self.refused(mapping, *arguments, match="free bytes, but .* are needed")
 
     def test_a_source_whose_data_are_cut(self):
         data = pathlib.Path(f"{self.source}.data-00000-of-00001")
@@ -97,7 +97,7 @@ class PublishTest(Conversion):
     def test_what_cannot_be_put_back_is_not_thrown_away(self):
         full = OSError(28, "No space left on device")
         with self.failing([4, 5], full):
-            match = "v2.ckpt: could not be put back, it is in .*old"
+            match = "v2.ckpt: the old files could not be moved back; they are in .*old"
             self.refused(TOUCHED, "--force", match=match)
         (old,) = self.folder.glob(".convert-*/old")
         names = ["v2.ckpt.data-00000-of-00001", "v2.ckpt.index"]
@@ -121,6 +121,6 @@ class MessageTest(Conversion):
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         last = done.stderr.splitlines()[-1]
         self.assertTrue(last.startswith("tf1to2: "), done.stderr)
-        self.assertIn("an object was expected, not 3", last)
+        self.assertIn("expected an object, but found 3", last)
         self.assertNotIn("Traceback", done.stderr)
         self.assertRaises(CommandError, self.convert, "{")

@@ -27,19 +27,20 @@ class InputTest(unittest.TestCase):
 
     @parameterized.expand([("", b""), (" \n ", b""), ("-", b""), ("-", b"\n")])
     def test_nothing(self, text, read):
-        self.assertIn("nothing is asked", self.refused(text, read))
+        self.assertIn("the input is empty", self.refused(text, read))
 
     def test_no_text(self):
-        self.assertIn("this is no text", self.refused("-", b"\x7fELF\0\0"))
+        self.assertIn("the input is not text", self.refused("-", b"\x7fELF\0\0"))
 
     def test_a_path(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(
-                self.refused(folder), f"{folder} is a folder: tf1to2 scan {folder}"
+                self.refused(folder),
+                f"{folder} is a folder: run tf1to2 scan {folder}",
             )
             path = pathlib.Path(folder, "trace_of_today.log")
             path.write_text("")
-            told = f"{path} is a file: tf1to2 explain - < {path}"
+            told = f"{path} is a file: run tf1to2 explain - < {path}"
             self.assertEqual(self.refused(str(path)), told)
 
     def test_what_a_terminal_obeys_is_not_printed(self):

@@ -475,7 +475,7 @@ class AbslTest(FixCase):
     @parameterized.expand(
         [
             ("no program", "", "", "no program here calls app.run"),
-            ("a read", "N = FLAGS.n\n", PARSED, "line 3 reads a flag while the file"),
+            ("a read", "N = FLAGS.n\n", PARSED, "line 3 reads a flag at import"),
             (
                 "of old",
                 "def f():\n    return FLAGS.__flags\n",
@@ -492,7 +492,7 @@ class AbslTest(FixCase):
                 "a program without",
                 "def f():\n    return FLAGS.n\nif __name__ == '__main__':\n    f()\n",
                 PARSED,
-                "it may be started by itself, and does not call app.run",
+                "it may be run as a program, and does not call app.run",
             ),
         ]
     )
@@ -501,7 +501,7 @@ class AbslTest(FixCase):
             self.write(f"{TF}import a\n{program}", "train.py")
         self.write(f"{TF}FLAGS = tf.app.flags.FLAGS\n{body}")
         _, _, err = self.run_it(".")
-        self.assertIn("flags are left where a program may not have parsed them:", err)
+        self.assertIn("flags are unchanged where absl may not have parsed them:", err)
         self.assertIn(f"a.py: {why}", err)
 
     LIBRARY = TF + "FLAGS = tf.flags.FLAGS\ndef f():\n    return FLAGS.n\n"
@@ -664,7 +664,7 @@ class FilesTest(FixCase):
         other = self.write(self.TEXT, "b.py")
         status, _, err = self.run_it("--write", ".")
         self.assertEqual(status, 2)
-        self.assertIn("a.py: line 3, column 5 is no Python", err)
+        self.assertIn("a.py: line 3, column 5 is not valid Python", err)
         self.assertEqual(path.read_text(), self.TEXT + "def (:\n")
         self.assertIn("tf.math", other.read_text())
 
@@ -674,13 +674,13 @@ class FilesTest(FixCase):
         with mock.patch.object(planning, "SAFE", (lambda site, old: wrong,)):
             status, _, err = self.run_it("--write", ".")
         self.assertEqual(status, 2)
-        self.assertIn("left as it is: line 1 would be no Python", err)
+        self.assertIn("not changed: line 1 would not be valid Python", err)
         self.assertEqual(path.read_text(), self.TEXT)
 
     @parameterized.expand(
         [
             (["--write", "--check", "."], "leave one out"),
-            (["-"], "no standard input"),
+            (["-"], "does not read standard input"),
             (["nowhere"], "no such file"),
             (["--select", "tf.lgo", "."], "no rule"),
         ]

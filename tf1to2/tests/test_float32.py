@@ -99,7 +99,7 @@ class TableTest(Folder):
         with (
             contextlib.nullcontext()
             if holds
-            else self.assertRaisesRegex(Mismatch, "says noise of 1")
+            else self.assertRaisesRegex(Mismatch, "has noise of 1")
         ):
             self.compare([most, 0.5])
 
@@ -163,9 +163,9 @@ class TableTest(Folder):
     @parameterized.expand(
         [
             ("the_same", [5], []),
-            ("not_needed", [], ["no row is needed any more"]),
-            ("tighter", [1], ["1.2e-07 away, its row said 4.8e-07"]),
-            ("farther", [9], ["1.1e-06 away, its row said 4.8e-07"]),
+            ("not_needed", [], ["its row is no longer needed"]),
+            ("tighter", [1], ["distance 1.2e-07, in its row 4.8e-07"]),
+            ("farther", [9], ["distance 1.1e-06, in its row 4.8e-07"]),
         ]
     )
     def test_what_the_command_tells_of_its_rows(self, _, units, lines):
@@ -187,7 +187,7 @@ class TableTest(Folder):
 
     def test_and_of_a_leaf_that_had_none(self):
         rows = [*Table(self.path).rows.values(), Row(*CASE, "more", 1, 1e-7)]
-        told = ["p.f, case: more: 1e-07 away, had no row"]
+        told = ["p.f, case: more: distance 1e-07, had no row"]
         self.assertEqual(Table(self.path).changes("p", rows), told)
 
     def test_what_is_written_is_read(self):

@@ -93,9 +93,13 @@ class ToolsTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("a_pair", ["layers.dropout"], "has no Keras form; there are: make_dense"),
-            ("a_topic", ["scopes"], "has no Keras page; there are: .*layers"),
-            ("files", ["a.py", "b.py"], "takes one topic or pair, and no files"),
+            (
+                "a_pair",
+                ["layers.dropout"],
+                "has no Keras form; pairs with one: make_dense",
+            ),
+            ("a_topic", ["scopes"], "has no Keras page; topics with one: .*layers"),
+            ("files", ["a.py", "b.py"], "takes one topic or pair, not files"),
         ]
     )
     def test_what_has_none(self, _, what, message):
@@ -220,12 +224,12 @@ class DistancesTest(Folder):
         naive = Naive("grow, by little", "by much", self.grown(4), because="")
         distances = self.distances(4, naive=naive)
         distances.table.replace("p", keras_rows(distances))
-        with self.assertRaisesRegex(Mismatch, "no farther away than the page"):
+        with self.assertRaisesRegex(Mismatch, "has no larger distance than the page"):
             distances.prove(naive)
 
     def test_a_naive_form_of_no_case(self):
         naive = Naive("grow, by nothing", "by much", self.grown(64), because="")
-        with self.assertRaisesRegex(ValueError, "names no case"):
+        with self.assertRaisesRegex(ValueError, "names an unknown case"):
             self.distances(4, naive=naive)
 
     def test_a_row_of_no_case(self):

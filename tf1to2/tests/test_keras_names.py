@@ -582,7 +582,7 @@ class ScanTest(KerasCase):
         found = self.found("from keras import backend as K\nK.update(v, x)")
         message = found["keras.backend.update"]
         self.assertIn("becomes tf.keras.backend.update; ", message)
-        self.assertIn("of a weight of Keras 3 it raises", message)
+        self.assertIn("it raises for a weight of Keras 3", message)
         self.assertIn("; or write weight.assign(value)", message)
 
     def test_a_path_that_is_gone_with_its_name(self):

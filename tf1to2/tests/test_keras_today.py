@@ -216,7 +216,7 @@ class DifferencesTest(unittest.TestCase):
 
     def test_what_is_not_asked_any_more(self):
         (line,) = keras_today.differences([], keras_today.rows()[:1])
-        self.assertRegex(line, r"^not any more: keras_files\.save_whole\t")
+        self.assertRegex(line, r"^removed: keras_files\.save_whole\t")
 
     def test_what_was_not_asked_before(self):
         self.assertEqual(len(keras_today.differences(keras_today.rows()[:1], [])), 1)
@@ -267,7 +267,7 @@ class RunTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("as measured", "identical", 0, "t.tsv is as measured\n"),
+            ("as measured", "identical", 0, "t.tsv is up to date\n"),
             ("an error", "E: no", 1, "keras_layers.p\tc\tE: no\t\t\t\n"),
         ]
     )
@@ -293,7 +293,7 @@ class RunTest(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as out:
             with self.assertRaises(SystemExit):
                 keras_today.main(["--help"])
-        self.assertIn("Asks today's Keras what the left pages", out.getvalue())
+        self.assertIn("Makes keras_today.tsv: the left pages", out.getvalue())
 
 
 if __name__ == "__main__":

@@ -272,7 +272,7 @@ class ProcessesTest(Folder):
     def test_a_test_that_fails_anyway_voids_the_score(self):
         run, kept = self.run_("8.0\\n")
         self.assertEqual(run.returncode, 2)
-        self.assertIn("port fails as it is, unchanged: ", run.stderr)
+        self.assertIn("port already fails without a change: ", run.stderr)
         self.assertIn("test_in_another_process", run.stderr)
         self.assertIsNone(kept)
 
@@ -342,7 +342,7 @@ class BesideTest(Folder):
     def test_the_reason_is_told(self):
         run = self.mutate("wrong")
         self.assertEqual(run.returncode, 2)
-        self.assertIn("wrong fails as it is, unchanged: Mismatch: ", run.stderr)
+        self.assertIn("wrong already fails without a change: Mismatch: ", run.stderr)
         self.assertIn("first in forward: outputs", run.stderr)
 
 

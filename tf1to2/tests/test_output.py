@@ -192,7 +192,7 @@ class StatusTest(Folder):
     def test_what_nobody_expected_is_one_line(self, _, error, shown):
         with mock.patch("tf1to2.pages.topics.topics", side_effect=error):
             status, err = self.run_it("topics")
-            told = f"tf1to2: {shown} (TF1TO2_DEBUG=1 shows where)\n"
+            told = f"tf1to2: {shown} (TF1TO2_DEBUG=1 shows the traceback)\n"
             self.assertEqual((status, err), (2, told))
             status, err = self.run_it("topics", TF1TO2_DEBUG="1")
         self.assertEqual(status, 2)
@@ -212,7 +212,7 @@ class StatusTest(Folder):
             contextlib.redirect_stderr(io.StringIO()) as err,
         ):
             self.assertEqual(docs.main([]), 2)
-        self.assertIn(f"{self.folder} is no checkout", err.getvalue())
+        self.assertIn(f"{self.folder} is not a checkout", err.getvalue())
 
     @parameterized.expand([("targets", "(", ",)"), ("lists", "[", "]")])
     def test_targets_within_targets(self, _, opened, closed):
@@ -262,12 +262,12 @@ class SettingsTest(Folder):
             ("no table", "tool = 3", None),
             ("ours is a text", "[tool]\ntf1to2 = 'x'", "must be a table"),
             ("ours is a list", "[[tool.tf1to2]]", "must be a table"),
-            ("a number for a list", "select = 1", "select must be a list of texts"),
-            ("numbers in a list", "select = [1]", "select must be a list of texts"),
-            ("a text for a list", "ignore = 'x'", "ignore must be a list of texts"),
-            ("a date", "page = 2020-01-01", "page must be a text, not datetime"),
-            ("a list for a text", "baseline = []", "baseline must be a text"),
-            ("unknown", "selct = []", "there is no setting selct; there are select"),
+            ("a number for a list", "select = 1", "select must be a list of strings"),
+            ("numbers in a list", "select = [1]", "select must be a list of strings"),
+            ("a text for a list", "ignore = 'x'", "ignore must be a list of strings"),
+            ("a date", "page = 2020-01-01", "page must be a string, not datetime"),
+            ("a list for a text", "baseline = []", "baseline must be a string"),
+            ("unknown", "selct = []", "unknown setting selct; the settings are select"),
             ("twice", "page = 'a'\npage = 'b'", "Cannot overwrite a value"),
             # In the words of the parser, which is tomli on Python 3.10.
             ("deep", "page = " + "[" * 100_000, "recursion|nested"),

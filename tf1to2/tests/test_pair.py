@@ -77,7 +77,7 @@ class PortTest(unittest.TestCase):
             (other.path / "port.py").write_text("scores = Norm = train = None\n")
             sys.modules.pop("port", None)
             self.assertIsNone(other.pair().v2.train)
-            with self.assertRaisesRegex(ImportError, "already, not"):
+            with self.assertRaisesRegex(ImportError, "already imported"):
                 file = self.folder.path / "test_x.py"
                 self.assertIsNone(Pair("legacy.net", "port.py", file=file).v2)
 
@@ -238,25 +238,25 @@ class WithinTest(unittest.TestCase):
         pair = self.pair(**bounds, why="a rate")
         self.assertEqual(failures(pair, ("eager", "within")), [])
         (told,) = pair.loose(pair.cases[0])
-        self.assertRegex(told, r"^within '\*': 0.5, and 0.00\d+ is measured$")
+        self.assertRegex(told, r"^within '\*': 0.5, but measured 0.00\d+$")
 
     def test_a_bound_on_what_is_identical_holds_and_is_told(self):
         bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "0/loss": 1}}
         pair = self.pair(**bounds, why="a rate")
         self.assertEqual(failures(pair, ("eager", "within")), [])
-        told = ["within '0/loss': 1, and identical here"]
+        told = ["within '0/loss': 1, but identical here"]
         self.assertEqual(pair.loose(pair.cases[0]), told)
 
     def test_a_bound_on_no_leaf(self):
         bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "lose": 1}}
         (found,) = self.found(**bounds, why="a rate")
-        self.assertIn("'lose' names no leaf; there are: outputs/0/b", found)
+        self.assertIn("'lose' names no leaf; the leaves are: outputs/0/b", found)
 
     @parameterized.expand(
         [
-            ("zero", 0, "x", "no bound"),
-            ("one_and_more", 1.5, "x", "no bound"),
-            ("true", True, "x", "no bound"),
+            ("zero", 0, "x", "not a bound"),
+            ("one_and_more", 1.5, "x", "not a bound"),
+            ("true", True, "x", "not a bound"),
             ("without_a_reason", 2, "", "why="),
         ]
     )
@@ -339,7 +339,7 @@ class KindsTest(unittest.TestCase):
         self.assertEqual(forms, {"float32"})
         ((_, leaf), *_) = pair.measured(pair.cases[0], "eager")
         far = dataclasses.replace(leaf, floating=True, told="so", relative=2.0**-20)
-        more = "differs by more than 9.5e-07: mend it, or give within="
+        more = "differs by more than 9.5e-07: fix it, or give within="
         for leaf, verdict in [
             (far, (True, "last bits")),
             (dataclasses.replace(far, relative=2.0**-19), (False, more)),
@@ -372,7 +372,7 @@ class RefusedTest(unittest.TestCase):
     def test_a_case_twice_an_empty_pair_and_an_unknown_option(self):
         with Folder() as folder:
             pair = self.pair(folder)
-            with self.assertRaisesRegex(ValueError, "without a case"):
+            with self.assertRaisesRegex(ValueError, "this pair has no case"):
                 pair.test()
             pair.op("logits", "a", np.float32([[1]]))
             with self.assertRaisesRegex(ValueError, "two cases are called logits, a"):

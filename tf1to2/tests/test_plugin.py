@@ -122,7 +122,7 @@ class PluginTest(unittest.TestCase):
         with Folder() as folder:
             status, told = self.run_(folder.path, "-n", "2", "--tf1to2-record")
         self.assertEqual(status, 4, told)
-        self.assertIn("leave -n out", told)
+        self.assertIn("remove -n", told)
 
     @pytest.mark.slow
     @unittest.skipUnless(os.environ.get("TF1_PYTHON"), "TF1_PYTHON names none")

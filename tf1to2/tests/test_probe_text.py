@@ -77,23 +77,23 @@ class ReadTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("a field that is none", LOG + "wyh: so", "4: no field 'wyh': there are"),
-            ("a line without a field", "## tf.log\ntf.log(x)", "2: no field"),
-            ("two spaces", LOG + "why:\n  so", "5: no field"),
+            ("an unknown field", LOG + "wyh: so", "4: unknown field 'wyh': use one of"),
+            ("a line without a field", "## tf.log\ntf.log(x)", "2: unknown field"),
+            ("two spaces", LOG + "why:\n  so", "5: unknown field"),
             ("no heading", "old: tf.log(x)", "1: no heading above"),
             ("a field twice", LOG + "new: x", "4: a second 'new'"),
             ("an indented line alone", LOG + "\n    x", "5: no field above"),
             ("nothing in a field", LOG + "why:\n", "2: nothing after 'why'"),
-            ("an old call alone", "## tf.log\nold: x", "2: neither 'old' and 'new'"),
-            ("all three calls", LOG + "both: x", "2: neither 'old' and 'new'"),
-            ("no call", "# A\n## tf.log\nexact: yes", "3: neither 'old' and 'new'"),
-            ("not exact", LOG + "exact: no", "2: 'exact' is 'yes'"),
-            ("no number", LOG + "why: so\nwithin: near", "2: 'within' is a number"),
-            ("a distance without a reason", LOG + "within: 1e-6", "2: a difference"),
-            ("a release without a reason", LOG + "where: keras<3", "2: a difference"),
+            ("an old call alone", "## tf.log\nold: x", "2: write 'old' and 'new'"),
+            ("all three calls", LOG + "both: x", "2: write 'old' and 'new'"),
+            ("no call", "# A\n## tf.log\nexact: yes", "3: write 'old' and 'new'"),
+            ("not exact", LOG + "exact: no", "2: 'exact' must be 'yes'"),
+            ("no number", LOG + "why: so\nwithin: near", "2: 'within' must be"),
+            ("a distance without a reason", LOG + "within: 1e-6", "2: say 'why'"),
+            ("a release without a reason", LOG + "where: keras<3", "2: say 'why'"),
             ("a heading alone", "## tf.log\n\n" + LOG, "1: no probe under tf.log"),
             ("a last heading alone", LOG + "\n## tf.exp\n", "5: no probe under tf.exp"),
-            ("no name", "## log\nboth: log(x)", "1: no name of TensorFlow: 'log'"),
+            ("no name", "## log\nboth: log(x)", "1: not a name of TensorFlow: 'log'"),
         ]
     )
     def test_refused(self, _, content, message):

@@ -6,7 +6,7 @@ import unittest
 
 from parameterized import parameterized
 
-from upkeep import words
+from upkeep import prose
 
 CLEAN = {
     "code in a text.md": "Call `tells(anew)`.\n\n```python\ntells = anew\n```\n",
@@ -29,7 +29,7 @@ def found(name, text):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, name)
         path.write_text(text, "utf-8")
-        return [(line, shown) for line, shown, _ in words.found(path)]
+        return [(line, shown) for line, shown, _ in prose.found(path)]
 
 
 class ProseTest(unittest.TestCase):
@@ -48,8 +48,8 @@ class ProseTest(unittest.TestCase):
             Of a list,|By a list,|Parts
         """
         tried = [t.strip() for line in texts.split("\n") for t in line.split("|")]
-        for rule in words.RULES:
-            own = words.Rule(rule.pattern, rule.instead)
+        for rule in prose.RULES:
+            own = prose.Rule(rule.pattern, rule.instead)
             texts = [t for t in tried if t and own in (r for *_, r in self.of(t))]
             self.assertTrue(texts, rule.pattern)
 
@@ -57,4 +57,4 @@ class ProseTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "a.md")
             path.write_text(text, "utf-8")
-            return list(words.found(path))
+            return list(prose.found(path))

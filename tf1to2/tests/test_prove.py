@@ -136,7 +136,7 @@ class RefusedTest(unittest.TestCase):
     def test_an_interpreter_without_tensorflow_1(self):
         with mock.patch.object(recordings, "tensorflow_of", lambda _: "2.21.0"):
             err = self.refused("record", "test_port.py", "--python", sys.executable)
-        self.assertIn("has TensorFlow 2.21.0: name one that has 1.x", err)
+        self.assertIn("has TensorFlow 2.21.0: give one that has 1.x", err)
         err = self.refused("record", "test_port.py", "--python", "/nowhere/python")
         self.assertIn("has no TensorFlow", err)
 
@@ -148,7 +148,7 @@ class RefusedTest(unittest.TestCase):
             command = [sys.executable, "-m", "tf1to2", "mutate", "test_port.py"]
             told = subprocess.run(command, cwd=folder.path, capture_output=True)
         self.assertEqual(told.returncode, 2)
-        self.assertIn(b"port fails as it is, unchanged: Mismatch: ", told.stderr)
+        self.assertIn(b"port already fails without a change: Mismatch: ", told.stderr)
 
 
 @pytest.mark.slow
@@ -256,7 +256,7 @@ class RecordTest(unittest.TestCase):
 
         status, out, _, files = self.recorded(second)
         self.assertEqual((status, files), (1, {"test_port.npz"}))  # of the others
-        self.assertIn("races with itself: nothing is recorded of this case", out)
+        self.assertIn("the left page has a race: this case is not recorded", out)
         self.assertIn("train, three steps: outputs/1/w: ", out)
 
     def test_what_is_read_and_written_in_no_order_is_told(self):
@@ -266,7 +266,7 @@ class RecordTest(unittest.TestCase):
 
         status, out, _, files = self.recorded(second)
         self.assertEqual((status, files), (0, {"test_port.npz"}))
-        self.assertIn("train, three steps races with itself: w: a reads it", out)
+        self.assertIn("train, three steps has a race: w: a reads it", out)
 
     def test_no_port_is_needed(self):
         with Folder() as folder, mock.patch.object(asking, "ask", ported.asked_today):
@@ -289,7 +289,7 @@ class RecordTest(unittest.TestCase):
                     status, out, _ = command("record", folder.path / "test_port.py")
             self.assertEqual(status, 1)
         self.assertIn("train, three steps raised ValueError", out)
-        self.assertRegex(out, r"The other \d+ answers: recorded")
+        self.assertRegex(out, r"Recorded the other \d+ answers")
 
 
 @unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")

@@ -55,7 +55,11 @@ class ExitTest(ScanCase):
 
     @parameterized.expand(
         [
-            ("broken", b"x = = 1", "line 1, column 5 is no Python; the rest was read"),
+            (
+                "broken",
+                b"x = = 1",
+                "line 1, column 5 is not valid Python; the rest was read",
+            ),
             ("binary", b"a\0b", "it is binary"),
             ("not_utf8", b"x = '\xff'", "invalid or missing encoding"),
             ("unknown_encoding", b"# coding: klingon\n", "its encoding is unknown"),
@@ -73,7 +77,7 @@ class ExitTest(ScanCase):
             ("no_such_path", ["nowhere"], "nowhere: no such file or directory"),
             ("no_such_rule", [".", "--select", "tf.plceholder"], "did you mean"),
             ("no_baseline", [".", "--baseline", "b.json"], "--write-baseline"),
-            ("no_processes", [".", "--processes", "0"], "from 1"),
+            ("no_processes", [".", "--processes", "0"], "must be 1 or more"),
             ("no_place", [".", "--output-file", "x/y"], "No such file"),
             ("two_forms", [".", "--format", "json", "--statistics"], "--statistics"),
         ]
@@ -271,7 +275,7 @@ class FilesTest(ScanCase):
     )
     def test_no_notebook(self, _, text):
         self.write(**{"a.ipynb": text})
-        self.assertIn("it is no notebook", findings.scan(["."]).unread[0][1])
+        self.assertIn("it is not a notebook", findings.scan(["."]).unread[0][1])
 
 
 def _notebook(*sources):
@@ -483,7 +487,7 @@ class BaselineTest(ScanCase):
         self.write(**{"a": TF, "old.json": "[1]"})
         status, _, err = self.run_it(".", "--baseline", "old.json")
         self.assertEqual(status, 2)
-        self.assertIn("old.json is no baseline", err)
+        self.assertIn("old.json is not a baseline", err)
 
 
 class SettingsTest(ScanCase):
@@ -507,7 +511,7 @@ class SettingsTest(ScanCase):
         self.write(**{"setup.cfg": "[tf1to2]\nselekt = x\n", "a": TF})
         status, _, err = self.run_it(".")
         self.assertEqual(status, 2)
-        self.assertIn("there is no setting selekt", err)
+        self.assertIn("unknown setting selekt", err)
 
 
 class ReportTest(ScanCase):

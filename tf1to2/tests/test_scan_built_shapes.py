@@ -6,7 +6,7 @@ from tf1to2.tests.marked import MarkedCase
 
 
 class BuiltShapeTest(MarkedCase):
-    TOLD = "Keras 3 hands a tuple"
+    TOLD = "Keras 3 passes a tuple"
 
     @parameterized.expand(
         [

@@ -89,7 +89,7 @@ class ToldTest(ScanCase):
         self.write(**{"a.ipynb": text})
         status, out, _ = self.run_it("a.ipynb")
         self.assertEqual(status, 2)
-        self.assertIn("cell 2, line 2, column 5 is no Python; the rest was read", out)
+        self.assertIn("cell 2, line 2, column 5 is not valid Python; the rest", out)
 
     def test_the_rest_is_read(self):
         self.write(
@@ -97,5 +97,5 @@ class ToldTest(ScanCase):
         )
         status, out, _ = self.run_it("a.py")
         self.assertEqual(status, 2)
-        self.assertIn("a.py: not fully read: line 3, column 5 is no Python", out)
+        self.assertIn("a.py: not fully read: line 3, column 5 is not valid", out)
         self.assertIn("a.py:4:12: tf.log", out)

@@ -101,4 +101,4 @@ class FedListTest(MarkedCase):
             "model.fit(np.ones((2, 1)), y, class_weight={0: 1.0, 1: 2.0}, verbose=0)\n"
             f"model.fit(np.ones((2, 1)), y, class_weight={given}, verbose=0)  # here\n"
         )
-        self.check_raises(text, AttributeError, message, "takes a dict alone")
+        self.check_raises(text, AttributeError, message, "takes only a dict")

@@ -42,7 +42,7 @@ class FlagReadsTest(ScanCase):
             self.run_it("a.py").out,
             "\n".join(text._by_cause(findings.scan(["a.py"]).findings)),
         ):
-            wanted = f"a.py:3:9: FLAGS is read in {told}; nothing to edit once flags"
+            wanted = f"a.py:3:9: FLAGS is read in {told}; nothing to edit after you"
             self.assertEqual(report.count(wanted), 1, report)
             self.assertEqual(report.count("FLAGS is read"), 1)
 

@@ -78,7 +78,7 @@ class ExcusedTest(GuardCase):
     def test_reports_say_how_many(self):
         self.write(a=TF + "if hasattr(tf, 'log'):\n    tf.log(1)\ntf.exp")
         _, out, _ = self.run_it("a.py", "--statistics")
-        self.assertIn("1 more use stands where the code asks for TensorFlow's", out)
+        self.assertIn("1 more use is in branches that only TensorFlow 1 runs", out)
         _, out, _ = self.run_it("a.py", "--format", "json")
         self.assertEqual(json.loads(out)["excused"], 1)
 

@@ -180,7 +180,7 @@ class FoundTest(KerasCase):
                 "tf.keras.layers.Activation('hard_sigmoid')",
                 "hard_sigmoid is another function",
             ),
-            ("an embedding", "Embedding(3, 2, input_length=5)", "square a word twice"),
+            ("an embedding", "Embedding(3, 2, input_length=5)", "square each gradient"),
             ("one-hot", "tf.keras.utils.to_categorical(y, 3)", "float64"),
             (
                 "metrics by their place",
@@ -201,18 +201,18 @@ class FoundTest(KerasCase):
             (
                 "an old key to monitor",
                 "callbacks.EarlyStopping(monitor='val_acc')",
-                "logs accuracy and val_accuracy now",
+                "logs accuracy and val_accuracy; in 1.15",
             ),
             (
                 "an old key by its place",
                 "callbacks.ModelCheckpoint('x.h5', 'val_acc')",
-                "logs accuracy and val_accuracy now",
+                "logs accuracy and val_accuracy; in 1.15",
             ),
-            ("a frozen model", "model.trainable = False", "moving statistics now"),
+            ("a frozen model", "model.trainable = False", "its moving statistics"),
             (
                 "frozen layers",
                 "for layer in model.layers[:3]:\n    layer.trainable = False",
-                "moving statistics now",
+                "its moving statistics",
             ),
         ]
     )

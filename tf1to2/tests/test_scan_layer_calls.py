@@ -126,7 +126,7 @@ class BatchSizeTest(MarkedCase):
         ]
     )
     def test_an_input_layer_takes_it(self, _, line):
-        run = self.check_sound(f"made = {line}", "Keras 3 takes no batch_")
+        run = self.check_sound(f"made = {line}", "Keras 3 refuses batch_")
         self.assertEqual(run["made"].batch_shape, (4, 3, 2))  # as in 1.15.5
 
     @parameterized.expand(

@@ -16,7 +16,7 @@ FIT = "\n{0}.fit(x, [x] * len({0}.outputs), verbose=0)\n"
 
 
 class LossWeightsTest(MarkedCase):
-    TOLD = "Keras 3 wants"
+    TOLD = "Keras 3 requires"
 
     @parameterized.expand(
         [

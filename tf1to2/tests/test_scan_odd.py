@@ -46,11 +46,11 @@ class OddTest(Folder):
             ".#good.py": "it is a link to me@host.1234:5, which does not exist",
             "loop1.py": "too many levels of symbolic links",
             "loop2.py": "too many levels of symbolic links",
-            "pipe.py": "it is a pipe, and no file",
-            "socket.py": "it is a socket, and no file",
+            "pipe.py": "it is a pipe, not a file",
+            "socket.py": "it is a socket, not a file",
             "binary.py": "it is binary",
-            "neither.py": "line 1, column 14 is no Python; the rest was read",
-            "notebook.ipynb": "it is no notebook",
+            "neither.py": "line 1, column 14 is not valid Python; the rest was read",
+            "notebook.ipynb": "it is not a notebook",
         }
 
     def scan(self, *arguments, user=None):
@@ -112,7 +112,7 @@ class NothingTest(ScanCase):
         self.write(a=TF + "tf.log(1)")
         status, out, _ = self.run_it("empty", "a.py")
         self.assertEqual(status, 2)
-        self.assertIn("empty: not fully read: there is no Python file in it", out)
+        self.assertIn("empty: not fully read: it contains no Python file", out)
         self.assertIn("a.py:2:1: tf.log", out)
 
     def test_a_folder_whose_files_were_named_before(self):

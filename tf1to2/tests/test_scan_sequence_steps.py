@@ -28,7 +28,7 @@ rows = Rows()
 
 
 class SequenceTest(MarkedCase):
-    TOLD = "a Sequence is not begun again"
+    TOLD = "Keras 3 does not restart a Sequence"
 
     @parameterized.expand(
         [

@@ -119,11 +119,11 @@ class CallTest(MarkedCase):
             f"        return layers.Dense(3)(x)  # here\n{CALLED}"
         )
         message = "singleton tf.Variables"
-        self.check_raises(text, ValueError, message, "a layer that is made in call")
+        self.check_raises(text, ValueError, message, "a metric makes a layer")
 
     def test_a_layer_without_variables_is_left_alone(self):
         self.check_sound(
             "class Own(layers.Layer):\n    def call(self, x):\n"
             f"        return layers.Flatten()(x)\n{CALLED}",
-            "a layer that is made in call",
+            "a metric makes a layer",
         )

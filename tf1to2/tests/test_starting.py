@@ -291,7 +291,7 @@ def build(links):
         status, out, err = command("prove", "--init", "legacy/net.py")
         self.assertEqual((status, out), (2, ""))
         self.assertEqual(
-            err, "tf1to2: test_net.py is there already: --output names a folder\n"
+            err, "tf1to2: test_net.py exists: give another folder, --output DIR\n"
         )
         self.assertFalse((self.folder / "left_net.py").exists())
         self.assertEqual((self.folder / "test_net.py").read_text(), "mine")
@@ -299,7 +299,7 @@ def build(links):
     @parameterized.expand(
         [
             ("no_file", "nowhere.py", None, "No such file"),
-            ("python_2", "old.py", "print 'x'\n", "is no Python 3"),
+            ("python_2", "old.py", "print 'x'\n", "is not valid Python 3"),
             ("no_function", "flat.py", "x = 1\n", "no public function"),
         ]
     )

@@ -186,7 +186,7 @@ class FilesTest(Folder):
     @parameterized.expand(
         [
             ("missing", "gone.py", "No such file"),
-            ("no_python", "bad.py", "no Python 3"),
+            ("no_python", "bad.py", "not valid Python 3"),
         ]
     )
     def test_a_bad_file_is_one_line(self, _, name, message):
@@ -238,7 +238,7 @@ class TakeTest(unittest.TestCase):
         status, out, err = command("take", "fit_embedding")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         both = "optimizers.fit_embedding and keras.optimizers.fit_embedding"
-        self.assertIn(f" and {both}: say which", err)
+        self.assertIn(f" and {both}: give one of these", err)
 
     def test_what_the_guide_says_of_a_page_can_be_taken(self):
         """Names that a Keras page needs come along, from both pages."""
@@ -291,7 +291,7 @@ class TakeTest(unittest.TestCase):
     @parameterized.expand(
         [
             ("a_typo", "keras_optimizers.ROWS_SUMED", "keras_optimizers.ROWS_SUMMED"),
-            ("of_several_pages", "OPTIMIZERS", "say which"),
+            ("of_several_pages", "OPTIMIZERS", "give one of these"),
             ("a_private_name", "keras_optimizers.__all__", "there is no"),
         ]
     )

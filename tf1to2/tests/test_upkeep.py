@@ -87,7 +87,7 @@ class CommandTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("job", ["tabels"], "no job tabels; there are: names,"),
+            ("job", ["tabels"], "no job tabels; the jobs are: names,"),
             ("topic", ["float32", "--topics", "rn"], "no topic rn; tf1to2 topics"),
             ("check", ["float32", "--check"], "float32 has nothing to compare"),
         ]
@@ -103,7 +103,7 @@ class CommandTest(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             status = upkeep.main(["timings", "--since", "HEAD"])
-        self.assertEqual((status, out.getvalue()), (0, "nothing is touched\n"))
+        self.assertEqual((status, out.getvalue()), (0, "no job is needed\n"))
 
     def test_an_unknown_commit_touches_everything(self):
         err = io.StringIO()

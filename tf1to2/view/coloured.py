@@ -1,4 +1,4 @@
-"""Python source as HTML, line by line, in colour."""
+"""Colours Python source: each line as HTML."""
 
 import ast
 import difflib
@@ -22,11 +22,11 @@ KINDS = (
 
 
 class Coloured:
-    """One module: its lines, in colour.
+    """One module, with coloured lines.
 
     Attributes:
         lines: of the source.
-        docs: {name at the top: range of the numbers of its docstring's lines}.
+        docs: {name at top level: range of the line numbers of its docstring}.
     """
 
     def __init__(self, source):
@@ -80,7 +80,7 @@ def _wrapped(text, kind):
 
 
 def _cut(text, start, marks):
-    """Cuts a token at the borders of the marks: (piece, whether it is marked)."""
+    """Cuts a token at the ends of the marks: yields (piece, whether it is marked)."""
     borders = {start, start + len(text)}
     for a, b in marks:
         borders |= {x for x in (a, b) if start < x < start + len(text)}
@@ -90,7 +90,7 @@ def _cut(text, start, marks):
 
 
 def changed(left, right):
-    """The words that differ between two lines, as ranges of characters of each."""
+    """The words that differ between two lines, as ranges of characters in each."""
     a, b = (re.findall(r"\w+|\s+|[^\w\s]", line) for line in (left, right))
     matcher = difflib.SequenceMatcher(lambda word: word.isspace(), a, b, False)
     marks = [], []

@@ -11,11 +11,11 @@ def add_arguments(parser):
         "what",
         nargs="+",
         metavar="TOPIC[.NAME]",
-        help="or a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
+        help="also a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
     )
     parser.add_argument("--unified", action="store_true", help="plain diff -u")
     parser.add_argument(
-        "--keras", action="store_true", help="show what a user of Keras writes"
+        "--keras", action="store_true", help="show the Keras page on the right"
     )
     parser.set_defaults(run=run)
 
@@ -35,15 +35,15 @@ def run(options):
 
 
 def _numerics(what):
-    """The definition of numerics that is named alone, or None."""
+    """The definition of numerics, if it is the only argument, or None."""
     return None if what[1:] or what[0].endswith(".py") else library.of_numerics(what[0])
 
 
 def _shown(first, *others, keras):
-    """(the sides, the names of them to show, None for the whole of two files)."""
+    """(the sides, the names to show; [None] shows two whole files)."""
     if first.endswith(".py"):
         if keras:
-            raise CommandError("diff --keras takes one topic or pair, and no files")
+            raise CommandError("diff --keras takes one topic or pair, not files")
         if not others:
             raise CommandError(f"diff {first} needs a second file, the port")
         shown = sides.of_files(first, *others[:1], others[1:])
@@ -54,5 +54,5 @@ def _shown(first, *others, keras):
     shown = sides.of_topic(topic, keras)
     if name and name not in shown.names:
         known = ", ".join(shown.names)
-        raise CommandError(f"{first} has no Keras form; there are: {known}")
+        raise CommandError(f"{first} has no Keras form; pairs with one: {known}")
     return shown, [name]

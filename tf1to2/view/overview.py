@@ -1,4 +1,4 @@
-"""`tf1to2 topics`: the topics and their proofs."""
+"""`tf1to2 topics`: lists the topics, their pairs and their recordings."""
 
 from tf1to2.common.tables import table
 from tf1to2.pages import topics

@@ -1,4 +1,4 @@
-"""`tf1to2 take`: definitions of this edition, and all that they need, as one file."""
+"""`tf1to2 take`: copies definitions, with all that they need, into one file."""
 
 import ast
 import functools
@@ -34,13 +34,15 @@ def add_arguments(parser):
         metavar="NAME",
         help="optimizers.Adam, lstm_to_keras, keras.layers.train",
     )
-    parser.add_argument("--list", action="store_true", help="what there is to take")
-    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
+    parser.add_argument("--list", action="store_true", help="list the names")
+    parser.add_argument(
+        "--output-file", metavar="FILE", help="write the code to a file"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options):
-    """Takes, or lists.
+    """Runs the command: writes a file, or lists the names.
 
     Returns:
         0.
@@ -49,7 +51,7 @@ def run(options):
     from tf1to2.common.tables import table
 
     if options.list == bool(options.name):
-        raise CommandError("take needs names; tf1to2 take --list shows what there is")
+        raise CommandError("take needs names; tf1to2 take --list shows them")
     if options.list:
         rows = [(name, d.first_line) for name, d in available().items()]
         output.write(table(("name", "what it is"), rows) + "\n", options.output_file)
@@ -60,25 +62,28 @@ def run(options):
 
 @functools.cache
 def available():
-    """{name: Definition} of all that can be taken: numerics first, then what the right
-    pages have, pairs and others, then the Keras pages', "keras.layers.train"."""
+    """{name: Definition} of all names that `take` lists.
+
+    First names of numerics, then pairs and other names of right pages, then names of
+    Keras pages, "keras.layers.train".
+    """
     found = {
         name: definition
         for name, definition in library.numerics().items()
-        if not _is_short(definition)  # comes with what needs it
+        if not _is_short(definition)  # comes with definitions that need it
     }
     pairs = {name: right for name, (_, right) in library.pairs().items()}
     for name, definition in {**pairs, **library.documented()}.items():
-        if not definition.module.name.startswith(library.NUMERICS):  # is above
+        if not definition.module.name.startswith(library.NUMERICS):  # listed above
             found.setdefault(name, definition)
     return {name: found[name] for name in found if _is_whole(found[name])}
 
 
 @functools.cache
 def assigned():
-    """{name: Definition} of what the same modules assign, "keras_optimizers.SLOTS".
+    """{name: Definition} of assignments in the same modules, "keras_optimizers.SLOTS".
 
-    It can be taken as well, and is not listed: mostly it comes with what needs it.
+    They can be taken, but are not listed: they come with definitions that need them.
     """
     found = {}
     for name, definition in available().items():
@@ -90,7 +95,7 @@ def assigned():
 
 
 def _is_whole(definition):
-    """Whether no module is handed about, of which any name may be wanted."""
+    """Whether a definition uses no module as a value, of which any name may be used."""
     statements = (i.statement for i in needed([definition])[1])
     return not any(library.edition().module(s.split()[1]) for s in statements)
 
@@ -106,7 +111,7 @@ def taken(names):
         The text of the file.
 
     Raises:
-        CommandError: there is no such name, with the nearest one; or there are several.
+        CommandError: the name is unknown, or several modules have it.
     """
     return together([_found(name) for name in names])
 
@@ -119,15 +124,15 @@ def _found(name):
     ]
     named = [name] if name in there else ends[0] or ends[1]
     if len(named) > 1:
-        raise CommandError(f"{name} is {' and '.join(named)}: say which")
+        raise CommandError(f"{name} is {' and '.join(named)}: give one of these")
     if not named:
         hint = nearest(name, there) or "tf1to2 take --list"
-        raise CommandError(f"there is no {name} to take; {hint}")
+        raise CommandError(f"take has no name {name}; {hint}")
     return there[named[0]]
 
 
 def together(definitions):
-    """As `taken`, of any definitions."""
+    """As `taken`, for any definitions."""
     parts, imports = needed(definitions)
     called = naming(parts, imports)
     modules = list(dict.fromkeys(part.module for part in parts))
@@ -148,7 +153,7 @@ def together(definitions):
 
 
 def code(parts, imports, called):
-    """The source of definitions below their imports.
+    """The source of imports and definitions.
 
     Args:
         parts: [Definition], in an order that runs.
@@ -160,12 +165,12 @@ def code(parts, imports, called):
     groups = ["\n".join(group) for group in (standard, foreign) if group]
     bodies = []
     once = {}
-    for part in parts:  # two modules may say the same
+    for part in parts:  # two modules may have the same assignment
         once.setdefault(called[part], part)
     parts = list(once.values())
     for part, previous in zip(parts, [None, *parts]):
         tight = previous is not None and _is_short(part) and _is_short(previous)
-        if previous is None and _is_short(part):  # right below the imports
+        if previous is None and _is_short(part):  # below the imports
             gap = "\n\n"
         else:
             gap = "\n" if tight else "\n\n\n"
@@ -194,16 +199,16 @@ def _filled(text, width=88):
 
 
 def naming(parts, imports, first=()):
-    """{Definition: its name in the file}; where two modules have it, with a prefix.
+    """{Definition: its name in the file}; with a prefix, if two modules have the name.
 
-    Those in `first` have none, nor has what their modules define. Assignments that say
-    the same, such as `keras = tf.keras` of two modules, have one name.
+    Definitions in `first` get no prefix, and neither do others of their modules. Equal
+    assignments, such as `keras = tf.keras` in two modules, share one name.
     """
     used, called, said = {i.name for i in imports}, {}, {}
     near = {part.module for part in first}
 
     def order(part):
-        # What is public keeps its name where a private helper of another module has it.
+        # A public name has no prefix if the other one is a private helper.
         return part not in first, part.module not in near, part.name.startswith("_")
 
     for part in sorted(parts, key=order):
@@ -223,7 +228,7 @@ def naming(parts, imports, first=()):
 
 
 def _meaning(part):
-    """The source of a definition, with the full names of what it takes from outside."""
+    """The source of a definition, with full names for all names from outside."""
     whole = {part: part.name}
     for _, what in part.references:
         if isinstance(what, Definition):
@@ -232,7 +237,7 @@ def _meaning(part):
 
 
 def _renamed(part, called):
-    """The source of a definition, with the names of the file in place of its own."""
+    """The source of a definition, with the file's names in place of its own."""
     edits = [
         (_span(node), called[what])
         for node, what in part.references
@@ -255,7 +260,7 @@ def _span(node):
 
 
 def _own_names(part):
-    """Where a definition says its own name: where it is bound, and within itself."""
+    """The places of a definition's own name: where it is bound, and within itself."""
     node = part.node
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id == part.name:

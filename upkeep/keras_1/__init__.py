@@ -1,9 +1,9 @@
-"""What Keras 1.2.2 answers, and the lines of Keras 3 that must answer the same.
+"""Cases of Keras 1.2.2, and the lines of Keras 3 that must give the same answers.
 
-`fixed.txt` has what `tf1to2 fix` writes, `by_hand.txt` what it leaves to the reader,
-`measured.txt` what else a reader wants to know.
-`python -m upkeep keras_1` has the genuine Keras 1.2.2 answer the old lines, on 1.15.5,
-and writes recorded.npz.
+`fixed.txt` has the lines that `tf1to2 fix` writes, `by_hand.txt` those that it leaves
+to you, `measured.txt` further differences.
+`python -m upkeep keras_1` runs the old lines on the genuine Keras 1.2.2, on 1.15.5, and
+writes recorded.npz.
 """
 
 import functools
@@ -35,12 +35,12 @@ def cases(name):
 
 
 def keyed():
-    """{"fixed tf.keras.Model 1": `Probe`}: all cases, by the keys of the recording."""
+    """{"fixed tf.keras.Model 1": `Probe`}: all cases, by their recording's keys."""
     return {f"{name} {key}": row for name in FILES for key, row in cases(name).items()}
 
 
 def given(row):
-    """{name: array} of what a case is given; the same everywhere."""
+    """{name: array} of the inputs of a case; the same on every machine."""
     (line,) = row.inputs
     specs = {name: getattr(arrays, name) for name in ("normal", "uniform", "integers")}
     found = {}
@@ -50,17 +50,17 @@ def given(row):
 
 @functools.cache
 def recorded():
-    """{key: {name: array}}, what Keras 1.2.2 answered; "" is of Keras 1.2.2 itself."""
+    """{key: {name: array}}: answers of Keras 1.2.2; "" has its version and names."""
     return _read(RECORDED)
 
 
 def names():
-    """{"keras.layers.Dense": names of its parameters}, what Keras 1.2.2 had."""
+    """{"keras.layers.Dense": names of its parameters}, in Keras 1.2.2."""
     return json.loads(str(recorded()[""]["names"]))
 
 
 def ask(python):
-    """Has Keras 1.2.2 answer all cases.
+    """Runs all cases on Keras 1.2.2.
 
     Args:
         python: the interpreter of an environment with TensorFlow 1.15.5.
@@ -69,7 +69,7 @@ def ask(python):
         {key: {name: array}}, as `recorded`.
 
     Raises:
-        RuntimeError: the process broke down, or an old line raised.
+        RuntimeError: the process crashed, or an old line raised.
     """
     store = {}
     for key, row in keyed().items():
@@ -86,7 +86,7 @@ def ask(python):
         genuine.printed(
             *(python, HERE / "program.py", asked, answered),
             PYTHONPATH=folder,
-            HOME=folder,  # where Keras keeps its configuration
+            HOME=folder,  # the folder of Keras' configuration
             KERAS_BACKEND="tensorflow",
         )
         found = _read(answered)

@@ -1,4 +1,4 @@
-"""Has Keras 1.2.2 answer the old lines of the cases, on TensorFlow 1.15.5.
+"""Records the answers of Keras 1.2.2 to the old lines, on TensorFlow 1.15.5.
 
 python -m upkeep keras_1            writes recorded.npz
 python -m upkeep keras_1 --check    compares, writes nothing
@@ -18,7 +18,7 @@ def main(argv=None):
     options = genuine.parser("keras_1", __doc__).parse_args(argv)
     try:
         found = keras_1.ask(genuine_python(options.environment))
-    except RuntimeError as error:  # also that there is no TensorFlow 1.15.5
+    except RuntimeError as error:  # also if TensorFlow 1.15.5 is missing
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.check:
@@ -38,7 +38,7 @@ def main(argv=None):
 
 
 def _differences(recorded, found):
-    """What the recording has otherwise, a line for each case."""
+    """The differences from the recording, a line for each case."""
     return [
         f"{key} is stale"
         for key in sorted(recorded.keys() | found.keys())

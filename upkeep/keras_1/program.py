@@ -1,8 +1,8 @@
-"""Runs one case in whatever Keras is imported: Keras 1.2.2 on Python 3.7, and Keras 3.
+"""Runs one case in the imported Keras: Keras 1.2.2 on Python 3.7, or Keras 3.
 
 A case ends with an expression: a layer, which is called on `x`; a tensor; a model; or
-arrays and numbers, which are the answer themselves. Of the first three the answer is a
-prediction and, where there are weights, the loss and the weights after a step of "sgd".
+arrays and numbers, which are the answer. For the first three the answer is a prediction
+and, if there are weights, the loss and the weights after a step of "sgd".
 """
 
 import ast
@@ -15,7 +15,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-# Graphs of many small models cost minutes.
+# Graphs of many small models would take minutes.
 SETTINGS = {} if keras.__version__ < "3" else {"run_eagerly": True}
 MODULES = (
     *("activations", "backend", "callbacks", "constraints", "initializations"),
@@ -25,25 +25,24 @@ MODULES = (
 
 
 def distinct(number, shape):
-    """Positive values that differ, for the weight of this number."""
+    """Distinct positive values, for the weight with this number."""
     size = int(np.prod(shape))
     values = 0.3 + 0.25 * np.sin((0.7 + 0.13 * number) * np.arange(1, size + 1))
     return values.reshape(shape).astype("float32")
 
 
 def answer(code, given, shapes=None):
-    """What a case answers.
+    """Runs the code of a case, and returns its answer.
 
     Args:
-        code: its text. It sees `np`, `keras`, `distinct` and an `Input` for each array
-            that is given; "x_array" is the array of `x`. Where it defines a function
-            `weights`, that makes this Keras' weights of those of Keras 1.
+        code: its text. It can use `np`, `keras`, `distinct` and an `Input` for each
+            given array; "x_array" is the array of `x`. If it defines a function
+            `weights`, this converts weights of Keras 1 to weights of this Keras.
         given: {name: array}.
-        shapes: those of the weights in Keras 1; by default those of this Keras.
+        shapes: shapes of the weights in Keras 1; by default those of this Keras.
 
     Returns:
-        {name: array}; the first and the last weights are those of Keras 1 if it is the
-        one that runs, and this Keras' otherwise.
+        {name: array}; the first and the last weights are those of the Keras that runs.
     """
     scope = {"np": np, "keras": keras, "distinct": distinct}
     for name, array in given.items():
@@ -113,12 +112,12 @@ def _parameters(value):
 
 
 def main(asked, answered):
-    """Answers a file of {key/code, key/given/name: array}, into one of {key/name}."""
+    """Runs the cases in a file of {key/code, key/given/name}; writes {key/name}."""
     from tensorflow.python.ops import resource_variable_ops
 
-    # Else a gradient may read a weight that the same step has changed already.
+    # Otherwise a gradient may read a weight that the same step has already changed.
     tf.enable_resource_variables()
-    # Keras 1 asks `if bias:`, which is true of a variable that is no resource.
+    # Keras 1 has `if bias:`, which is true for a variable that is not a resource.
     resource_variable_ops.BaseResourceVariable.__bool__ = lambda variable: True
     store, cases = np.load(asked), {}
     for path in store.files:
@@ -129,11 +128,11 @@ def main(asked, answered):
         "names": np.asarray(json.dumps(names())),
     }
     for key, case in cases.items():
-        keras.backend.clear_session()  # each step of a graph costs time of all of it
+        keras.backend.clear_session()  # a step is slower in a larger graph
         given = {k[6:]: array for k, array in case.items() if k.startswith("given/")}
         try:
             answers = answer(str(case["code"]), given)
-        except Exception as error:  # the recorder tells of all of them at once
+        except Exception as error:  # the recorder reports all errors at once
             text = "%s: %s" % (type(error).__name__, error)
             answers = {"raised": np.asarray(text)}
         found.update({key + "/" + name: array for name, array in answers.items()})

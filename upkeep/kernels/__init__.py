@@ -1,1 +1,1 @@
-"""Kernels of 1.15.5 of which today's may have other float32 bits, each proven alone."""
+"""Proofs of single kernels, whose float32 bits may differ between 1.15.5 and today."""

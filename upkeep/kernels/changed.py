@@ -1,13 +1,13 @@
-"""Which float32 kernels have other bits than the genuine TensorFlow 1.15.5's.
+"""Finds the float32 kernels whose bits differ from the genuine TensorFlow 1.15.5.
 
-`page` has the kernels, `proof` proves each alone, `float32.tsv` is what it measured.
+`page` has the kernels, `proof` proves each alone, `float32.tsv` has the distances.
 """
 
 import pathlib
 
 
 def changed():
-    """{type of an op: names of the kernels, of those that have other bits today}."""
+    """{type of an op: names of its kernels that have other bits today}."""
     from tf1to2.parity.float32 import float32_table
     from upkeep.kernels.page import KERNELS
 
@@ -20,22 +20,21 @@ def changed():
 
 
 ORDERS = (
-    "AddN",  # of gradients that meet
+    "AddN",  # sums of gradients
     "Conv2D",
     "Conv2DBackpropInput",
     "Conv2DBackpropFilter",
     "DepthwiseConv2dNativeBackpropInput",
     "DepthwiseConv2dNativeBackpropFilter",
-    "SparseTensorDenseMatMul",  # its gradient: a sum then, a product of matrices today
+    "SparseTensorDenseMatMul",  # its gradient was a sum, and is now a matrix product
 )
-"""Kernels with the same bits at some sizes, and another order of sums at others."""
+"""Kernels that have the same bits at some sizes, and sum in another order at others."""
 
 
 def causes(operations):
     """The changed kernels among the types of operations that ran, as a text.
 
-    Where none of them has changed, a sum that is in another order at some sizes; "?"
-    where there is none, either.
+    If none of them has changed, a kernel that may sum in another order; else "?".
     """
     known = changed()
     names = sorted({known[op][0] for op in operations if op in known})

@@ -22,16 +22,16 @@ BETAS = {"beta1_power": 0.9, "beta2_power": 0.999, "beta1": 0.9, "beta2": 0.999}
 
 
 def _steps(kernel, slots, *numbers, **others):
-    """An optimizer's kernel, of a variable x, a gradient y and slots of positive z.
+    """An optimizer's kernel, for a variable x, a gradient y and slots from positive z.
 
     Args:
         kernel: type of the op.
         slots: names of its slots, separated by spaces.
-        *numbers: which of `NUMBERS` it takes.
-        **others: what else it takes.
+        *numbers: the names of its numbers in `NUMBERS`.
+        **others: its other arguments.
 
     Returns:
-        (kernel, function from x, y and z to the list of what it moves).
+        (kernel, function from x, y and z to the list of changed variables).
     """
     arguments = dict({name: NUMBERS[name] for name in numbers}, **others)
 
@@ -61,7 +61,7 @@ def _steps(kernel, slots, *numbers, **others):
     return kernel, call
 
 
-# name: (the type of the op, what a call is); of a name, its inputs are in `proof`.
+# name: (the type of the op, a function that calls it); its inputs are in `proof`.
 KERNELS = {
     "exp": ("Exp", lambda x: raw.Exp(x=x)),
     "expm1": ("Expm1", lambda x: raw.Expm1(x=x)),
@@ -216,7 +216,7 @@ KERNELS = {
         "gradient_accumulator gradient_squared_accumulator",
         "lr",
         "l2",
-        l1=0.0,  # else another kernel, which has not changed
+        l1=0.0,  # otherwise another kernel runs, which has not changed
         global_step=3,
     ),
     "adam": _steps("ResourceApplyAdam", "m v", "lr", "epsilon", **BETAS),
@@ -288,7 +288,7 @@ KERNELS = {
 
 
 def _sentence(m):
-    """Logits of one sentence and its ten labels, none of which repeats."""
+    """Logits of one sentence and its ten labels, all different."""
     return {
         "inputs": m[:, tf.newaxis],
         "labels_indices": [[0, i] for i in range(10)],
@@ -303,7 +303,7 @@ def _rows(m):
 
 
 def _ones(i):
-    """A one for each channel of an image."""
+    """Ones, one for each channel of an image."""
     return tf.ones_like(i[0, 0, 0])
 
 
@@ -314,7 +314,7 @@ def _segments(m):
 
 
 def _five(i):
-    """An image of five channels, as the filter makes it."""
+    """The image of five channels that the filter makes."""
     return tf.concat([i, i[..., :2]], 3)
 
 

@@ -18,7 +18,7 @@ POSITIVE = uniform(1000, low=1e-3, high=20.0)
 UNIT = uniform(1000, low=-0.999, high=0.999)
 MATRIX, OTHER = normal(40, 25), normal(25, 40)
 
-# The inputs of a kernel, by its name; a thousand normal numbers where it is not here.
+# The inputs of a kernel, by its name; other kernels get a thousand normal numbers.
 INPUTS = {
     **dict.fromkeys(
         ["log", "sqrt", "rsqrt", "lgamma", "digamma"],

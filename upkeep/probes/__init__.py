@@ -1,1 +1,1 @@
-"""Asks 1.15.5 for the old calls of the probes, and today's for the new ones."""
+"""Runs the old calls of probes on 1.15.5, and the new ones on today's TensorFlow."""

@@ -1,4 +1,4 @@
-"""Prints how much is probed; with --record or --check, asks TensorFlow 1.15.5."""
+"""Prints how many names are probed; --record and --check run TensorFlow 1.15.5."""
 
 import sys
 
@@ -11,7 +11,7 @@ from upkeep.probes.record import record
 
 def main(argv=None):
     parser = genuine.parser("probes", __doc__)
-    parser.add_argument("--record", action="store_true", help="answer all anew")
+    parser.add_argument("--record", action="store_true", help="record all again")
     options = parser.parse_args(argv)
     if options.record or options.check:
         try:

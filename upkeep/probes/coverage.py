@@ -1,6 +1,6 @@
-"""What is proven of every name: by a probe, by a pair whose left page calls it.
+"""Finds the names that are proven: by a probe, or by a pair whose left page calls them.
 
-What is neither is in unprobed.tsv, with the reason why it cannot be probed.
+Names without a proof are in unprobed.tsv, with the reason why they cannot be probed.
 """
 
 import functools
@@ -14,21 +14,21 @@ from tf1to2.probes import probed
 FOLDER = pathlib.Path(__file__).parent
 REASONS = {
     "absent": "TensorFlow 1.15.5 does not have the name: it is older",
-    "abstract": "a base class or a type, of which nothing is called",
+    "abstract": "a base class or a type, which code does not call",
     "cluster": "it needs a TPU, a cluster or several devices",
-    "display": "it writes summaries, logs or profiles for people",
+    "display": "it writes summaries, logs or profiles to be read by people",
     "download": "it downloads a file",
-    "estimator": "a whole program of training hangs on it: see the topic",
-    "graph": "it builds, edits or describes a graph, and TensorFlow 2 has none",
-    "kernel": "no kernel of it runs on a CPU",
-    "package": "it needs a package outside of TensorFlow, or its successor does",
-    "page": "its successor is a program, not a call: it needs a page, if it has none",
-    "process": "it changes or tells the process: eager mode, devices, memory",
-    "queue": "queues and their threads feed a session",
-    "removed": "nothing in TensorFlow 2 takes its place",
+    "estimator": "it needs a whole training program: see the topic",
+    "graph": "it builds, edits or describes a graph, which TensorFlow 2 does not have",
+    "kernel": "it has no kernel for the CPU",
+    "package": "it, or its successor, needs a package outside of TensorFlow",
+    "page": "its successor is a program, not a call: write a page if it has no page",
+    "process": "it changes or reads the process: eager mode, devices, memory",
+    "queue": "it belongs to queues and their threads, which feed a session",
+    "removed": "TensorFlow 2 has no successor",
     "session": "it belongs to a session",
 }
-"""Why a name cannot be probed: a closed set."""
+"""The reasons why a name cannot be probed; unprobed.tsv has no others."""
 MODULES = ("layers", "losses", "nn", "math", "image", "initializers")
 LITERAL = re.compile(r"tf(\.\w+)+")
 
@@ -52,11 +52,11 @@ def unprobed():
 
 @functools.cache
 def asked():
-    """The functions and classes that must be proven, or say why they cannot be.
+    """The functions and classes that must be proven, or need a reason in unprobed.tsv.
 
-    The 600 names that legacy code uses most, all of six modules, and what a row offers
-    a single name of TensorFlow 2 for, or TensorFlow 2 has under the same name as
-    another object.
+    These are the 600 names that legacy code uses most, all names of six modules, names
+    whose row has a single name of TensorFlow 2, and names that mean another object in
+    TensorFlow 2.
     """
     known = map(facts.fact, facts.names())
     callables = {fact.symbol: fact for fact in known if fact.kind in ("func", "class")}
@@ -86,7 +86,7 @@ def shares():
     for name in used():
         fact = facts.fact(name)
         if fact is None or fact.kind == "module":
-            continue  # deeper than what is public
+            continue  # deeper than public names
         part = 0 if fact.here else 2 if fact.today == "gone" else 1
         list(parts.values())[part].append(name)
     return [

@@ -1,4 +1,4 @@
-"""The old call, run in a graph and a session of the genuine TensorFlow 1.15.5.
+"""Runs old calls of probes, in a graph and a session of the genuine TensorFlow 1.15.5.
 
 `tf1to2.parity.v1` calls these as programs, on Python 3.7.
 """
@@ -14,7 +14,7 @@ from tf1to2.parity.v1 import dtype_of, initializers, is_fetched
 
 
 def distinct(role):
-    """An initializer of distinct values, which depend on `role` and shape alone."""
+    """An initializer of distinct values, which depend only on `role` and shape."""
 
     def initializer(shape, dtype=None, partition_info=None, **_):
         shape = [int(size) for size in shape]
@@ -24,7 +24,7 @@ def distinct(role):
 
 
 def parts(code):
-    """The compiled (lines that make ready, last expression) of a call."""
+    """The compiled code of a call: (lines before, last expression)."""
     tree = ast.parse(code)
     last = ast.Expression(tree.body.pop().value)
     return compile(tree, "<probe>", "exec"), compile(last, "<probe>", "eval")
@@ -35,7 +35,7 @@ def run(code, inputs):
 
     Args:
         code: the call, of a `Probe`.
-        inputs: {name: array}; what is no array is handed on.
+        inputs: {name: array}; other values are passed unchanged.
 
     Returns:
         Tree of arrays.

@@ -1,4 +1,4 @@
-"""Compares what the new calls answer with the recording of the old ones."""
+"""Compares the answers of new calls with the recorded answers of the old ones."""
 
 import dataclasses
 import functools
@@ -15,9 +15,9 @@ from tf1to2.probes import SIGN_OF_ZERO
 
 RECORDING = pathlib.Path(__file__).with_name("probes.npz")
 OTHER = 1e-3
-"""How far apart, relative to the largest, are numbers that are others altogether."""
+"""A relative distance from which numbers count as completely different."""
 SLACK = 4
-"""How much farther apart than measured answers may be, as a factor."""
+"""The factor by which a distance may exceed the measured one."""
 NAN, INF = float("nan"), float("inf")
 WIDER = {
     np.dtype(np.float32): np.dtype(np.float64),
@@ -78,15 +78,15 @@ def recording():
 
 
 def prove(row, function=False):
-    """Asserts that the new call of a probe answers what the old one did.
+    """Asserts that the new call of a probe gives the answer of the old call.
 
     Args:
         row: the `Probe`.
-        function: whether it runs in a `tf.function`; eagerly, else.
+        function: whether it runs in a `tf.function`, not eagerly.
 
     Raises:
-        Mismatch: naming the first leaf that differs; or no leaf does, and should.
-        StaleRecording: `make upkeep` has not seen this probe.
+        Mismatch: a leaf differs; or no leaf differs, but the probe has a reason why.
+        StaleRecording: this probe is not recorded: run `make upkeep`.
     """
     if not releases.here(row.where):
         row = dataclasses.replace(row, why="", within=0.0, raises="")
@@ -96,13 +96,13 @@ def prove(row, function=False):
     if not row.why:
         return
     if row.within and max(distances) > most(row):
-        raise Mismatch(f"{row}: {max(distances):.2g} apart, more than {most(row):.2g}")
+        raise Mismatch(f"{row}: distance {max(distances):.2g} > {most(row):.2g}")
     if not row.within and min(distances) < OTHER:
-        raise Mismatch(f"{row}: the same now; remove {row.why!r}")
+        raise Mismatch(f"{row}: now identical: remove {row.why!r}")
 
 
 def _prove_raises(row, function):
-    """Asserts that the new call raises in every case what the probe says."""
+    """Asserts that the new call raises the probe's exception in every case."""
     from upkeep.probes import right
 
     for _, request in cases(row):
@@ -112,36 +112,35 @@ def _prove_raises(row, function):
             if not re.match(row.raises, f"{type(error).__name__}: {error}"):
                 raise
         else:
-            raise Mismatch(f"{row}: raises nothing now; remove {row.why!r}")
+            raise Mismatch(f"{row}: now raises no exception: remove {row.why!r}")
 
 
 def most(row):
-    """How far answers may be apart: 4 times what was measured, and last bits."""
+    """The largest allowed distance: 4 times the measured one, plus last bits."""
     return row.within and SLACK * row.within + LAST_BITS * (row.within > SIGN_OF_ZERO)
 
 
 def prove_naive(row):
-    """Asserts that the old call, run today, raises or gives numbers farther apart than
-    what `within` allows.
+    """Asserts that the old call, run today, raises or exceeds the distance `within`.
 
     Raises:
-        Mismatch: it answers the same in every case.
+        Mismatch: it gives the same answer in every case.
     """
     for key, request in cases(row):
         try:
             if _distance(row, row.old, key, request, False) > most(row):
                 return
-        except Exception:  # whatever it raises, it does not work
+        except Exception:  # any exception counts: it does not work
             return
-    raise Mismatch(f"{row.name}: {row.old} is the same today")
+    raise Mismatch(f"{row.name}: {row.old} gives the same answer today")
 
 
 def _distance(row, code, key, request, function):
-    """How far apart both answers are: 0, relative to the largest, or infinite."""
+    """The distance of two answers: 0, relative to the largest value, or infinite."""
     from upkeep.probes import right
 
     expected = recording().answer(key, request)
-    expected = {  # the structure is that of `left.run`, which answers flat
+    expected = {  # the structure comes from `left.run`, whose answer is flat
         path.removeprefix("outputs/"): leaf
         for path, leaf in expected.items()
         if path != "structure"

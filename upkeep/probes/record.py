@@ -1,4 +1,4 @@
-"""Has the genuine TensorFlow 1.15.5 answer the old calls of all probes."""
+"""Records the answers of the genuine TensorFlow 1.15.5 to the old calls of probes."""
 
 from tf1to2.pages.page import Page
 from tf1to2.parity.compare import Mismatch, compare
@@ -14,10 +14,10 @@ def record(python, check=False):
 
     Args:
         python: the interpreter of an environment with TensorFlow 1.15.5.
-        check: whether to compare, and write nothing.
+        check: whether to compare only.
 
     Raises:
-        Mismatch: an old call raised, or answered otherwise than it did.
+        Mismatch: an old call raised, or its answer differs from the recording.
     """
     found = {  # several new calls may replace one old call
         key: (row.exact, request)

@@ -1,4 +1,4 @@
-"""The new call, run by today's TensorFlow: eagerly, and in a `tf.function`."""
+"""Runs new calls of probes on today's TensorFlow: eagerly, and in a `tf.function`."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ from upkeep.probes.left import parts
 
 
 def distinct(role):
-    """An initializer of distinct values, which depend on `role` and shape alone."""
+    """An initializer of distinct values, which depend only on `role` and shape."""
 
     def initializer(shape, dtype=None, **_):
         shape = [int(size) for size in shape]
@@ -32,7 +32,7 @@ def run(code, inputs, function=False):
 
     Args:
         code: the call, of a `Probe`.
-        inputs: {name: array}; what is no array is handed on.
+        inputs: {name: array}; other values are passed unchanged.
         function: whether the last line runs in a `tf.function`.
 
     Returns:
@@ -76,7 +76,7 @@ def run(code, inputs, function=False):
 
 @functools.cache
 def _taken():
-    """The module that `tf1to2 take` writes for all that `fix --unsafe` imports."""
+    """The module that `tf1to2 take` writes for the imports of `fix --unsafe`."""
     module = types.ModuleType(unsafe.TAKEN)
     exec(take.taken(sorted(unsafe.TAKES.values())), vars(module))
     return module
@@ -84,7 +84,7 @@ def _taken():
 
 @contextlib.contextmanager
 def _what_was_taken(code):
-    """A call that `fix --unsafe` wrote imports from what `take` writes."""
+    """Provides the module of `take`, from which calls of `fix --unsafe` import."""
     if unsafe.TAKEN not in code:
         yield
         return
@@ -106,7 +106,7 @@ def _answer(tree):
 
 @contextlib.contextmanager
 def _keras_computes(code, inputs):
-    """Keras computes in the dtype of its policy, not in that of its inputs."""
+    """Sets the policy of Keras, which computes in its dtype, not in that of inputs."""
     arrays = structure.arrays(inputs).values()
     if "keras" not in code or all(a.dtype != np.float64 for a in arrays):
         yield

@@ -1,8 +1,8 @@
-"""Who executes what a row of verdicts.tsv says to write: a probe, or a pair.
+"""Checks that a probe or a pair executes the replacements that verdicts.tsv recommends.
 
-A row such as `tf.log → tf.math.log` is believed by whoever types it. So a probe of
-`tf.log` calls `tf.math.log` and compares its numbers with those of 1.15.5, or a left
-page calls `tf.log`. What can have neither is in unprobed.tsv, with the reason.
+Users rely on rows such as `tf.log → tf.math.log`. So a probe of `tf.log` calls
+`tf.math.log` and compares its numbers with those of 1.15.5, or a left page calls
+`tf.log`. Names that can have neither are in unprobed.tsv, with the reason.
 """
 
 import re
@@ -18,11 +18,11 @@ NAME = re.compile(r"(?<![\w.])tf(?:\.[A-Za-z_]\w*)+")
 
 
 def written():
-    """{name: [functions and classes of TensorFlow that its row writes]}.
+    """{name: [functions and classes of TensorFlow in the replacement of its row]}.
 
-    Left out are rows for all names of a module, methods of objects that are unknown,
-    names that were never public, and what tf.keras of 1.15.5 did not have: names of
-    Keras 1 and of symbolic tensors.
+    It leaves out rows for all names of a module, methods of unknown objects, names that
+    were never public, and names that tf.keras of 1.15.5 did not have: those of Keras 1
+    and of symbolic tensors.
     """
     exact = verdicts.table()[0]
     return {
@@ -34,7 +34,7 @@ def written():
 
 
 def functions(code):
-    """The functions and classes of TensorFlow that a text names, in its order."""
+    """The functions and classes of TensorFlow that a text names, in order."""
     names = dict.fromkeys(NAME.findall(code))
     things = {name: api_walk.get(tf, name) for name in names}
     return [
@@ -45,7 +45,7 @@ def functions(code):
 
 
 def unexecuted(name, called):
-    """Those of `called` that no probe of a name calls; [] if a left page calls it."""
+    """The names in `called` without a probe that calls them; [] if a left page does."""
     if links.proofs(name):
         return []
     codes = [probe.new for probe in probed().get(name, ())]
@@ -60,7 +60,7 @@ def _never_in_tf_keras(name):
 
 
 def _calls(code, function):
-    """Whether code calls a function by any name, or a method of what a class makes."""
+    """Whether code calls a function by any alias, or a method of a class' objects."""
     wanted = api_walk.get(tf, function)
     for name in NAME.findall(code):
         while name != "tf":

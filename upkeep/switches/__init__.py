@@ -1,8 +1,8 @@
-"""What the switches between the behaviours of TensorFlow 1 and 2 change, measured.
+"""Measures the effects of the switches between the behaviours of TensorFlow 1 and 2.
 
-`program` is run by the genuine 1.15.5 under each `enable_…` that it has, and by today's
-TensorFlow under each `disable_…`, in processes of their own. measured.json has what it
-answered; guide/switches.md shows what each switch changes.
+`program` runs on the genuine 1.15.5 after each `enable_…` function, and on today's
+TensorFlow after each `disable_…` function, in separate processes. measured.json has its
+answers; guide/switches.md shows the effects of each switch.
 """
 
 import json
@@ -20,9 +20,9 @@ NEW = (
     "enable_eager_execution",
     "enable_v2_behavior",
 )
-"""The switches of 1.15.5, in the order in which a port turns them."""
+"""The switches of 1.15.5, in the order in which a port uses them."""
 OLD = tuple(name.replace("enable", "disable") for name in NEW)
-"""Those of today's TensorFlow."""
+"""The switches of today's TensorFlow."""
 SIDES = {"1.15.5": NEW, "today": OLD}
 
 
@@ -37,7 +37,7 @@ def measure(python, switches):
         {switch, or "": {"version": …, "in a graph": {line: answer}, "outside": …}}.
 
     Raises:
-        RuntimeError: the program broke down.
+        RuntimeError: the program failed.
     """
     found = {}
     for switch in ("", *switches):
@@ -47,12 +47,12 @@ def measure(python, switches):
 
 
 def recorded():
-    """{"1.15.5" or "today": what `measure` found}."""
+    """{"1.15.5" or "today": result of `measure`}."""
     return json.loads(MEASURED.read_text("utf-8"))
 
 
 def changes(found):
-    """{switch: [(where, line, answer without, answer with)]}, from what was found."""
+    """{switch: [(where, line, answer without, answer with)]}, from a result."""
     plain = found[""]
     return {
         switch: [
@@ -67,7 +67,7 @@ def changes(found):
 
 
 def table(found):
-    """Every line that some switch changes, and which do, in Markdown."""
+    """The table of lines whose answers depend on switches, in Markdown."""
     rows = {}
     for switch, changed in changes(found).items():
         for change in changed:

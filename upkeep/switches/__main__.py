@@ -1,4 +1,4 @@
-"""Measures what each switch changes, on 1.15.5 and on today's TensorFlow.
+"""Measures the effects of each switch, on 1.15.5 and on today's TensorFlow.
 
 python -m upkeep.switches            writes measured.json
 python -m upkeep.switches --check    compares, writes nothing
@@ -31,7 +31,7 @@ def main(argv=None):
         print(f"wrote {switches.MEASURED.name}")
         return 0
     same = found == switches.recorded()
-    print("the switches change what they did" if same else "measured.json is stale")
+    print("the switches act as recorded" if same else "measured.json is stale")
     return int(not same)
 
 

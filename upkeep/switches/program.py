@@ -1,4 +1,4 @@
-"""A small program of TensorFlow 1, run under one switch: what each line answers.
+"""A small program of TensorFlow 1, run with one switch: the answer of each line.
 
 This file also runs on Python 3.7: `python program.py SWITCH` prints {line: answer} as
 JSON. SWITCH is a function of `tf.compat.v1`, such as "enable_v2_tensorshape", or "".
@@ -49,7 +49,7 @@ IN_A_GRAPH = [
     (LOOP, "run(tf.gradients(cube, x))"),
     (LOOP, "run(tf.gradients(tf.gradients(cube, x), x))"),
 ]
-"""(lines before, expression), each in a graph and a session of its own."""
+"""(lines before, expression); each runs in a graph and a session of its own."""
 
 OUTSIDE = [
     ("", "tf.placeholder(tf.float32).dtype"),
@@ -67,7 +67,7 @@ OUTSIDE = [
     ("", "type(tf.function(lambda: tf.constant(1.0))()).__name__"),
     ("", "[int(n) for n in tf.data.Dataset.range(3)]"),
 ]
-"""The same, where no graph was asked for."""
+"""The same, without a graph of their own."""
 
 CONTROL_FLOW = {"Switch", "Merge", "If", "StatelessIf"}
 CONTROL_FLOW |= {"Enter", "Exit", "While", "StatelessWhile"}
@@ -75,19 +75,19 @@ KEPT = []
 
 
 def kept(tensor):
-    """Hands a tensor of a branch on to the code outside of it."""
+    """Passes a tensor of a branch to the code outside of it."""
     KEPT.append(tensor * 2.0)
     return KEPT[-1]
 
 
 def control_flow(tensor):
-    """The types of ops by which a graph chooses and repeats."""
+    """The types of the control flow ops in a graph."""
     types = {op.type for op in tensor.graph.get_operations()}
     return sorted(types & CONTROL_FLOW)
 
 
 def answered(lines, expression, sess=None):
-    """What an expression says, as text; of an error the type and the first sentence."""
+    """The value of an expression as text; for an error, its type and first sentence."""
 
     def run(fetches):
         sess.run(tf.global_variables_initializer())
@@ -97,13 +97,13 @@ def answered(lines, expression, sess=None):
     try:
         exec(lines, names)
         return shown(eval(expression, names))
-    except Exception as error:  # which one is the answer
+    except Exception as error:  # the error is the answer
         sentence = re.split(r"\.\s|\n", str(error))[0].rstrip(".")
         return "%s: %s" % (type(error).__name__, nameless(sentence))
 
 
 def shown(value):
-    """A value as text; of a symbolic tensor no more than that it is one."""
+    """A value as text; "a symbolic tensor" for all symbolic tensors."""
     if isinstance(value, tf.Tensor) and not hasattr(value, "numpy"):
         return "a symbolic tensor"
     value = value.numpy() if isinstance(value, tf.Tensor) else value
@@ -113,14 +113,14 @@ def shown(value):
 
 
 def nameless(text):
-    """`text` without what another run would have otherwise: addresses, names of ops."""
+    """`text` without the parts that differ between runs: addresses, names of ops."""
     text = re.sub(r"\(defined at [^)]*\)", "", text)
     text = re.sub(r'Tensor\("[^"]*"[^)]*\),? ?.*', "…", text)
     return re.sub(r" at 0x[0-9a-f]+", "", text).strip()
 
 
 def main(switch):
-    """Turns a switch, and prints the answers as JSON."""
+    """Calls a switch, and prints the answers as JSON."""
     tf.logging.set_verbosity(tf.logging.ERROR)
     if switch:
         getattr(tf, switch)()

@@ -377,7 +377,7 @@ def read_padded(x, weights):
 
 
 SIGNS = r"[!-&(-/:-@\[-`{-~\t\n]"
-"""What the Tokenizer filters: all signs of ASCII but the apostrophe."""
+"""Characters that the Tokenizer removes: all punctuation of ASCII but the apostrophe."""
 
 
 def plain(texts):

@@ -402,7 +402,7 @@ NAMES = {
     "mae": "mean_absolute_error",
     "mse": "mean_squared_error",
 }
-"""What the metrics of TensorFlow 1 were called in the history."""
+"""{short name: name that TensorFlow 1 wrote into the history} of metrics."""
 
 
 def old_name(metric):

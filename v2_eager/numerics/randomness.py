@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 DEFAULT_GRAPH_SEED = 87654321
-"""What TensorFlow takes, then and now, if only the op has a seed."""
+"""TensorFlow 1 and 2 use this graph seed if only the op has a seed."""
 
 INT32_MAX = 2**31 - 1
 

@@ -1,4 +1,4 @@
-"""A table of vectors, of which a step trains the rows that are looked up."""
+"""An embedding table: a training step changes only the rows that are looked up."""
 
 import tensorflow as tf
 from legacy_numerics import Adagrad, glorot_uniform

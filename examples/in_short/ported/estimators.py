@@ -1,4 +1,4 @@
-"""An Estimator: trained, evaluated, asked."""
+"""An Estimator: trains, evaluates, predicts."""
 
 import tempfile
 

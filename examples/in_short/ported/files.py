@@ -1,4 +1,4 @@
-"""Flags of a program."""
+"""Command-line flags of a program."""
 
 from absl import flags
 

@@ -1,4 +1,4 @@
-"""Keras of tf.keras 1.15: compile, fit, evaluate, predict."""
+"""A tf.keras program of 1.15: compile, fit, evaluate, predict."""
 
 import keras as keras_3
 from same_weights import same_weights

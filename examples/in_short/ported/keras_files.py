@@ -1,4 +1,4 @@
-"""A model of Keras: the file that it is kept in."""
+"""Saves a Keras model to a file and loads it."""
 
 import os
 import tempfile

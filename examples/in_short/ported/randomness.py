@@ -1,4 +1,4 @@
-"""Draws with seeds, and weights that begin as they did."""
+"""Random numbers with seeds, and initial weights, as TensorFlow 1 drew them."""
 
 import tensorflow as tf
 from legacy_numerics import kernel_seeds, stream, truncated_normal

@@ -1,4 +1,4 @@
-"""A model exported, loaded and asked; a graph frozen into one file."""
+"""Exports a model, loads it and predicts; freezes a graph into one file."""
 
 import os
 import tempfile

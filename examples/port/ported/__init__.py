@@ -1,1 +1,1 @@
-"""Sentiment of reviews, learned from books, for films."""
+"""Sentiment of reviews: trained on labelled books, for unlabelled films."""

@@ -13,7 +13,7 @@ def make_reviews(n, domain, seed, vocabulary=40):
     words = np.zeros([n, LENGTH], np.int32)
     quarter = vocabulary // 4
     for i in range(n):
-        # Words about the subject, then the ones that tell what was thought of it.
+        # Words about the subject, then words of opinion.
         start = 1 + quarter * domain
         words[i] = rng.randint(start, start + quarter, LENGTH)
         opinion = rng.rand(LENGTH) < 0.4

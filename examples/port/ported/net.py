@@ -16,7 +16,7 @@ from ported.legacy_numerics import (
 
 @tf.custom_gradient
 def flip_gradient(x, strength):
-    """x as it is; what comes back is -strength times the gradient."""
+    """Returns x unchanged; its gradient is multiplied by -strength."""
 
     def flip(upstream):
         return -strength * upstream, None
@@ -25,7 +25,7 @@ def flip_gradient(x, strength):
 
 
 class Dense(tf.Module):
-    """What `tf.layers.dense` was: a kernel, and a bias that begins at zero."""
+    """A layer like `tf.layers.dense`: a kernel, and a bias that begins at zero."""
 
     def __init__(self, inputs, units, draw, name):
         super().__init__()
@@ -37,13 +37,13 @@ class Dense(tf.Module):
 
 
 class Net(tf.Module):
-    """Reads reviews; its variables bear the names of the old checkpoints."""
+    """The network; its variables have the names of the old checkpoints."""
 
     def __init__(self, vocabulary=40, embedding=8, units=12, scale=0.1, seed=17):
         super().__init__()
         noise = functools.partial(stream, *kernel_seeds(seed, seed))
 
-        def draw(shape, dtype=tf.float32):  # each variable has the stream to itself
+        def draw(shape, dtype=tf.float32):  # a new stream for each variable
             return random_uniform(-scale, scale, seed=noise())(shape, dtype)
 
         table = draw([vocabulary, embedding])
@@ -59,7 +59,7 @@ class Net(tf.Module):
 
     @property
     def weights(self):
-        """What is trained, in the order of v1: the norm of the gradients is a sum."""
+        """The trained variables, in the order of v1, because their norm is a sum."""
         cell, dense = self.cell, (self.sentiment, self.hidden, self.domain)
         gates = cell.kernel, cell.bias, cell.candidate_kernel, cell.candidate_bias
         kernels = [weight for layer in dense for weight in (layer.kernel, layer.bias)]
@@ -72,7 +72,7 @@ class Net(tf.Module):
             words: [batch, time] int tensor.
             lengths: [batch] int tensor.
             keep_prob: share of the word vectors' numbers to keep, a number or tensor.
-            strength: of the gradient reversal, likewise.
+            strength: of the gradient reversal, a number or tensor.
 
         Returns:
             Two [batch, 2] tensors.
@@ -83,7 +83,7 @@ class Net(tf.Module):
         return self.sentiment(state), self.domain(hidden)
 
     def dropout(self, x, keep_prob):
-        """As in v1: multiplied by 1 / keep, by the numbers of one op's stream."""
+        """Dropout as in v1: times 1 / keep, with numbers from the stream of one op."""
         rate = 1 - tf.convert_to_tensor(keep_prob, x.dtype)
         kept = self.noise.uniform(tf.shape(x), dtype=x.dtype) >= rate
         return x * (1 / (1 - rate)) * tf.cast(kept, x.dtype)
@@ -93,7 +93,7 @@ class Net(tf.Module):
 
         Args:
             logits: of the sentiment and of the domain, [batch, 2] tensors.
-            labels: [batch] int tensor; what is not of domain 0 has none.
+            labels: [batch] int tensor; used only for domain 0.
             domains: [batch] int tensor.
             l2: weight of the penalties.
         """
@@ -104,5 +104,5 @@ class Net(tf.Module):
         ]
         kernels = self.sentiment.kernel, self.hidden.kernel
         penalties = [l2 * tf.nn.l2_loss(kernel) for kernel in kernels]
-        # Twice: `tf.losses` had put them into the collection "losses" already.
+        # Twice: `tf.losses` had already added them to the collection "losses".
         return tf.add_n([*losses, *losses, *penalties])

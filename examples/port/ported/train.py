@@ -1,4 +1,4 @@
-"""Training: the network and all that a checkpoint has beside it."""
+"""Training: the network, the optimizer and the other state of a checkpoint."""
 
 import math
 
@@ -10,7 +10,7 @@ from ported.net import Net
 
 
 class Trainer(tf.Module):
-    """A network, and all that a checkpoint has beside it."""
+    """A network with the optimizer and the other state of a checkpoint."""
 
     def __init__(self, num_steps=100, learning_rate=0.02, keep_prob=0.8, seed=17):
         super().__init__()
@@ -29,12 +29,12 @@ class Trainer(tf.Module):
         return named(self.net, self.optimizer, self.average, self.step)
 
     def fit(self):
-        """Takes all steps; yields the loss and the norm of the gradients of each."""
+        """Runs all steps; yields the loss and the gradient norm of each step."""
         for step, batch in enumerate(data.batches(self.num_steps)):
             yield self.take(batch, step)
 
     def take(self, batch, step):
-        """Takes a training step; returns the loss and the norm of the gradients."""
+        """Runs a training step; returns the loss and the gradient norm."""
         progress = step / self.num_steps
         strength = 2.0 / (1.0 + math.exp(-10.0 * progress)) - 1.0
         return self._take(*map(tf.constant, batch), tf.constant(strength, tf.float32))
@@ -57,7 +57,7 @@ class Trainer(tf.Module):
 
 
 def train(num_steps):
-    """Trains a network; yields what a step gives, and returns {name: variable}."""
+    """Trains a network; yields the result of each step, returns {name: variable}."""
     trainer = Trainer(num_steps)
     for loss, norm in trainer.fit():
         yield {"loss": loss, "norm": norm}

@@ -14,7 +14,7 @@ SWITCHES = (
 
 
 def printed(switch):
-    """What stage 1 prints under a switch."""
+    """The output of stage 1 with a switch."""
     code = f"import train; train.tf.{switch}(); train.report(train.train(100))"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=STAGES / "stage1", stdout=-1, check=True)

@@ -1,4 +1,4 @@
-"""The same by Keras, from the same weights: python with_keras.py --epochs 100"""
+"""The same in Keras, from the same weights: python with_keras.py --epochs 100"""
 
 import numpy as np
 import tensorflow as tf
@@ -10,7 +10,7 @@ RATE, MOMENTUM = 0.2, 0.9
 
 
 def make_model():
-    l2 = tf.keras.regularizers.L2(0.0005)  # l2_loss halves, Keras does not
+    l2 = tf.keras.regularizers.L2(0.0005)  # l2_loss has a factor 1/2, Keras does not
     return tf.keras.Sequential(
         [
             tf.keras.Input([2]),

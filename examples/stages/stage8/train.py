@@ -57,7 +57,7 @@ def accuracy_of(logits, labels):
 
 
 class Momentum(tf.Module):
-    """What compat.v1.train.MomentumOptimizer(0.2, 0.9) computes, with its slots."""
+    """compat.v1.train.MomentumOptimizer(0.2, 0.9) with the same numbers and slots."""
 
     def __init__(self, names):
         super().__init__()
@@ -72,7 +72,7 @@ class Momentum(tf.Module):
 
     def apply(self, gradients):
         for v, slot, gradient in zip(self.trained, self.slots, gradients):
-            # Both were float32 in TensorFlow 1, whatever the variable is.
+            # Both were float32 in TensorFlow 1, for any dtype of the variable.
             slot.assign(slot * tf.cast(0.9, v.dtype) + gradient)
             v.assign_sub(slot * tf.cast(0.2, v.dtype))
         self.step.assign_add(1)

@@ -1,4 +1,4 @@
-"""The programs in Keras 3: compiled models, and Keras' model in a step of one's own."""
+"""The programs in Keras 3: compiled models, and Keras models in a custom step."""
 
 import keras
 import numpy as np
@@ -8,7 +8,7 @@ from tf1to2.bench.work import inputs as batches_of
 from tf1to2.bench.work.native import endless
 
 PER_EXECUTION = 32
-# Dense(units, activation) with given weights, and what else has weights below.
+# Layers with given weights: Dense(units, activation), and the others below.
 layers = keras.layers
 
 
@@ -65,7 +65,7 @@ def _convolutions(start):
 
 
 def _recurrent(start):
-    # TensorFlow 1 has the gates i, j, f, o, Keras i, f, c, o, and adds 1 in the bias.
+    # TensorFlow 1 has the gates i, j, f, o; Keras has i, f, c, o, and 1 in the bias.
     i, j, f, o = np.split(start["lstm_kernel"], 4, axis=1)
     kernel = np.concatenate([i, f, j, o], axis=1)
     cell = layers.LSTM(
@@ -112,7 +112,7 @@ def training(inputs, make_model, make_optimizer):
         model, dataset = compiled(**options), endless(inputs)
 
         def run(steps):
-            # A whole number of executions, as an epoch has.
+            # A whole number of executions, as in an epoch.
             per = options.get("steps_per_execution", 1)
             count = -(-steps // per) * per
             history = model.fit(dataset, steps_per_epoch=count, verbose=0)

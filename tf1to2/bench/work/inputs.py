@@ -1,6 +1,6 @@
-"""Batches and initial weights of the programs, in NumPy.
+"""The batches and initial weights of the programs, in NumPy.
 
-Each function takes the size of a batch, and what the cost may grow with besides.
+Each function takes the size of a batch, and other sizes that the cost depends on.
 """
 
 import collections
@@ -8,7 +8,7 @@ import itertools
 
 import numpy as np
 
-BATCHES = 8  # different ones; they come again and again
+BATCHES = 8  # different batches, which are repeated
 
 # arrays: tuple of arrays of all rows; start: {name: initial value}.
 Inputs = collections.namedtuple("Inputs", "batch arrays start")
@@ -21,11 +21,11 @@ def batches(inputs):
 
 
 def cycle(inputs, convert=lambda array: array):
-    """A function of a number of steps: iterates over so many batches, on and on.
+    """A function of a number of steps: iterates over so many batches, in a cycle.
 
     Args:
         inputs: `Inputs`.
-        convert: what is done to every array, once.
+        convert: a function that is applied to every array, once.
     """
     made = [tuple(map(convert, batch)) for batch in batches(inputs)]
     endless = itertools.cycle(made)
@@ -118,5 +118,5 @@ def _normal(random, batch, *shape):
 
 
 def _weights(random, *shape):
-    """Initial weights, by the square root of what is summed."""
+    """Initial weights, scaled by the square root of the number of summed terms."""
     return (random.standard_normal(shape) / np.sqrt(np.prod(shape[:-1]))).astype("f")

@@ -161,12 +161,12 @@ def training(inputs, build, optimizer):
 
 
 def calls(inputs, build):
-    """The forms of a model that is asked."""
+    """The forms of a prediction: fed, and from a dataset's iterator."""
     return forms(inputs, lambda *batch: [build(*batch)])
 
 
 def forms(inputs, build):
-    """{form: function that makes it}, of `build`, which gives the fetches."""
+    """{form: function that makes it}; `build` returns the fetches."""
 
     def fed():
         with tf.Graph().as_default():

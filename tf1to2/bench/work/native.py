@@ -1,4 +1,4 @@
-"""The programs in TensorFlow 2 without Keras, by the numerics of this reference."""
+"""The programs in TensorFlow 2 without Keras, with `numerics` of this reference."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ from v2_eager.numerics.rnn import BasicLSTMCell, unroll
 
 
 class Model(tf.Module):
-    """Variables by their names; a subclass says what is computed with them."""
+    """Variables by their names; subclasses compute with them."""
 
     def __init__(self, start):
         super().__init__()
@@ -159,12 +159,12 @@ def training(inputs, make_model, make_optimizer):
 
 
 def calls(inputs, make_model):
-    """The forms of a model that is asked."""
+    """The forms of a prediction."""
     return forms(inputs, lambda: make_model(inputs.start).__call__)
 
 
 def forms(inputs, make_step):
-    """{form: function that makes it} of a step, of which each form makes its own."""
+    """{form: function that makes it}; each form makes its own step."""
 
     def numpy():
         step, batches = tf.function(make_step()), batches_of.cycle(inputs)
@@ -218,7 +218,7 @@ def forms(inputs, make_step):
 
 
 def concrete(inputs, step):
-    """The concrete function of a step, for batches of any size."""
+    """The concrete function of a step, with an unknown batch size."""
     signature = [
         tf.TensorSpec((None, *array.shape[1:]), array.dtype) for array in inputs.arrays
     ]

@@ -1,11 +1,11 @@
-"""The tables of the work that people have: NumPy to NumPy, and from what is at hand."""
+"""The tables of typical work: from NumPy to NumPy, and with batches at hand."""
 
 import math
 import statistics
 
 from tf1to2.bench.work import runs
 
-# Both sides begin and end with NumPy, as `sess.run` with a feed_dict did.
+# Both sides start and end with NumPy arrays, as `sess.run` with a feed_dict does.
 FROM_NUMPY = (
     "tf.function, NumPy",
     "concrete, NumPy",
@@ -15,7 +15,7 @@ FROM_NUMPY = (
     "Keras model, called",
     "Keras model, tf.function",
 )
-# Both sides have their batches: a graph its iterator, TensorFlow 2 tensors, a dataset.
+# Both sides have their batches: an iterator in a graph, or tensors, or a dataset.
 AT_HAND = (
     "eager",
     "tf.function",
@@ -29,13 +29,13 @@ AT_HAND = (
     "Keras model, own step",
 )
 BASES = {"Session.run": FROM_NUMPY, "Session.run, iterator": AT_HAND}
-# What the programs are; the form that one writes first of each kind, and the best.
+# The kinds of programs.
 KINDS = {
     "calls": ("affine", "predict", "beam_search"),
     "training": ("mlp", "convnet", "lstm", "embedding"),
     "input": ("records",),
 }
-# What the guide shows of every form, and in which order.
+# The programs and batches that the guide shows in every form, and the order of forms.
 SHOWN = ("predict", 1), ("mlp", 1), ("mlp", 64), ("lstm", 64), ("convnet", 64)
 ORDER = (
     "eager",
@@ -58,12 +58,12 @@ ORDER = (
 
 
 def base(form):
-    """The form of a session that does the same, or None for a session's own."""
+    """The session's form for the same work, or None for a session's own form."""
     return next((b for b, forms in BASES.items() if form in forms), None)
 
 
 def tables(report):
-    """Yields (title, head, rows of text) of what there is in a report."""
+    """Yields (title, head, rows of text) for each part of a report."""
     if report.get("work"):
         yield _summary(report)
         yield _of_base(report, "Work from NumPy", "Session.run")
@@ -75,7 +75,7 @@ def tables(report):
 
 
 def _side(report):
-    """What the ratios are to: 1.15.5 where it was timed."""
+    """The side that the ratios refer to: 1.15.5 if it was timed."""
     forms = report["work"][0]["forms"]
     there = any(form.startswith(runs.GENUINE) for form in forms)
     return runs.GENUINE if there else runs.TODAY
@@ -90,7 +90,7 @@ def _mean(ratios):
 
 
 def summary(report, batches=runs.BATCHES):
-    """{(kind, form): (geometric mean, of CPU, share that is slower, of how many)}."""
+    """{(kind, form): (geometric mean, that of CPU, share of slower ones, count)}."""
     found, side = {}, _side(report)
     for form in (*FROM_NUMPY, *AT_HAND):
         for kind, programs in KINDS.items():
@@ -114,12 +114,12 @@ def summary(report, batches=runs.BATCHES):
 
 
 def on_both(report, other, names):
-    """What two machines say of the same programs: (title, head, rows of text).
+    """The results of two machines for the same programs: (title, head, rows of text).
 
     Args:
-        report: of the one machine.
-        other: of the other one; what only one of them timed is left out.
-        names: what the two are called.
+        report: of one machine.
+        other: of the other machine; rows that only one of them has are left out.
+        names: the names of the two machines.
     """
 
     def cell(row):
@@ -142,7 +142,7 @@ def on_both(report, other, names):
 
 
 def today(report):
-    """How `compat.v1` compares with 1.15.5: {form: geometric mean}."""
+    """The ratios of today's `compat.v1` to 1.15.5: {form: geometric mean}."""
     names = {b: (f"{runs.TODAY}, {b}", f"{runs.GENUINE}, {b}") for b in BASES}
     return {
         b: _mean(
@@ -156,7 +156,7 @@ def today(report):
 
 
 def told(report):
-    """How today's `compat.v1` does, in sentences."""
+    """Sentences on the time of today's `compat.v1`."""
     if not report.get("work"):
         return []
     return [
@@ -201,7 +201,7 @@ def _of_base(report, title, of):
 
 
 def _gains(report):
-    """What each form takes of some programs, in the order in which one learns them."""
+    """The times of each form for some programs, in the order of learning them."""
     asked = [row for row in _rows(report) if (row["program"], row["batch"]) in SHOWN]
     side, rows = _side(report), []
     for form in (f"{side}, Session.run", f"{side}, Session.run, iterator", *ORDER):

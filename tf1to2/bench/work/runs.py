@@ -1,7 +1,7 @@
-"""What people have, on 1.15.5, on today's `compat.v1` and in each form of TensorFlow 2.
+"""Runs the programs on 1.15.5, on today's `compat.v1`, in all forms of TensorFlow 2.
 
-Every side runs in a process of its own; they take turns, one at a time, so that a busy
-moment of the machine befalls all.
+Every side runs in a process of its own. The processes take turns, one at a time, so
+that a busy moment of the machine affects all.
 """
 
 import contextlib
@@ -23,21 +23,21 @@ NAMES = (
 )
 WITHOUT_KERAS = "beam_search", "records"
 BATCHES = (1, 64, 1024)
-# What the cost grows with besides the batch: {program: (argument, values)}.
+# Other sizes that the cost depends on: {program: (argument, values)}.
 GROWN = {"mlp": ("depth", (2, 8, 32)), "lstm": ("length", (5, 20, 80))}
 GROWN_BATCH = 64
-# What is started in processes of its own, for the time and the memory that takes.
+# Programs whose start is measured in separate processes: its time and memory.
 STARTED = "mlp", "convnet", "lstm"
 ROUNDS = 7
 TURN = 0.05  # seconds of a form in one round
-# Of these a call is an epoch, whose start is paid once: so many steps by the batch.
-# So are all forms of `records`, whose buffers are filled beside the steps.
+# A call of these forms is an epoch, which starts once: number of steps by the batch.
+# So is a call of all forms of `records`, whose buffers are filled during the steps.
 EPOCHS = ("loop", "fit", "fit, steps_per_execution")
 STEPS = {1: 128, 64: 128, 1024: 32}
 
 
 def ways(program, python37=None):
-    """[(what its forms are called by, module of `work`, interpreter)] of a program."""
+    """[(prefix of its forms, module of `work`, interpreter)] of a program."""
     found = [(TODAY, "legacy", None), ("", "native", None)]
     if program not in WITHOUT_KERAS:
         found.append(("", "by_keras", None))
@@ -66,8 +66,8 @@ def measure(program, batch, grown=(), python37=None, threads=None):
         threads: of TensorFlow; by default its own.
 
     Returns:
-        ({form: Timing} of seconds per step, {form: why it cannot be made}). The forms
-        of a session are called by their side, too: "1.15.5, Session.run".
+        ({form: Timing} of seconds per step, {form: why it cannot be made}). The names
+        of a session's forms contain the side: "1.15.5, Session.run".
     """
     made, failed = {}, {}
     with contextlib.ExitStack() as stack:
@@ -92,15 +92,15 @@ def called(side, form):
 
 
 def start_and_memory(program, batch, forms, python37=None):
-    """What forms cost at their start, each in a process of its own.
+    """Measures the start of forms: time and memory, each in a process of its own.
 
     Args:
-        program, batch, python37: as of `measure`.
+        program, batch, python37: as in `measure`.
         forms: their names, without a side.
 
     Returns:
-        {form: {"first": seconds until the first step is taken, TensorFlow being
-        started; "peak MB": above what the process took before, after ten steps}}.
+        {form: {"first": seconds until the end of the first step, without the start of
+        TensorFlow; "peak MB": additional memory of the process after ten steps}}.
     """
     found = {}
     for side, way, python in ways(program, python37):
@@ -115,7 +115,7 @@ def start_and_memory(program, batch, forms, python37=None):
 
 
 def values(program, batch, steps, python37=None):
-    """{form: the last loss, or output, after so many steps}; an epoch's is a mean."""
+    """{form: last loss or output after so many steps}; for epochs, the mean loss."""
     found = {}
     for side, way, python in ways(program, python37):
         with start(program, batch, way, python) as process:

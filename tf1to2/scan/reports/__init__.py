@@ -1,3 +1,3 @@
-"""The forms of a scan's report: each module has `render(report) -> str`."""
+"""The formats of a scan's report: each module has `render(report) -> str`."""
 
 FORMATS = ("text", "json", "github", "sarif", "html")

@@ -2,7 +2,7 @@
 
 
 def render(report):
-    """One workflow command per finding."""
+    """Renders one workflow command per finding."""
     lines = [
         "::{} file={},line={},col={},endLine={},endColumn={},title={}::{}".format(
             "warning" if f.entry.verdict in ("renamed", "private") else "error",

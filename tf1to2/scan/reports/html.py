@@ -1,4 +1,4 @@
-"""The report as one HTML file: the user's lines, beside what the pair says."""
+"""The report as one HTML file: the user's lines, messages, and both sides of pairs."""
 
 import html
 
@@ -10,7 +10,7 @@ from tf1to2.scan.reports import text
 
 
 def render(report):
-    """The report; the pairs are shown in it, so that it can be sent to a colleague."""
+    """Renders a page that contains the pairs, so that it can be sent to colleagues."""
     style = (topics.folder("tf1to2") / "scan/reports/html.css").read_text("utf-8")
     works = causes.works(report.findings)
     parts = [_summary(report, works), *(_work(work, report) for work in works)]
@@ -23,7 +23,7 @@ def render(report):
         f"project</title><style>{style}</style></head><body><main>"
         f"{''.join(parts)}</main></body></html>\n"
     )
-    # ASCII, and so the same in every encoding that the screen may have.
+    # ASCII, so that it is valid in every encoding of standard output.
     return shown(page).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
@@ -37,7 +37,7 @@ def _summary(report, works):
         "<h1>TensorFlow 1 in this project</h1>"
         f"<p>{html.escape(': '.join(text.total(report)))}.</p>"
         '<div class="scroll" tabindex="0"><table><thead><tr><th>what</th>'
-        "<th>becomes</th><th>what there is to do</th></tr></thead>"
+        "<th>becomes</th><th>work</th></tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
 
@@ -62,7 +62,7 @@ def _work(work, report):
         f'<h2 id="{work.cause.key}">{html.escape(work.cause.title)}</h2>'
         f'<p class="quiet">{html.escape(work.cause.becomes)}</p>'
         '<div class="scroll" tabindex="0"><table><thead><tr><th>where</th><th>line</th>'
-        "<th>what becomes of it</th></tr></thead>"
+        "<th>what to do</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>{shown}"
     )
 

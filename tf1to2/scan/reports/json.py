@@ -7,7 +7,7 @@ from tf1to2.scan import causes
 
 
 def render(report):
-    """The report; see guide/scan.md for its fields."""
+    """Renders the report as JSON; guide/scan.md describes its fields."""
     findings = [
         {
             "path": shown(f.path),

@@ -15,7 +15,7 @@ LEVELS = {"renamed": "note", "private": "note", "rewrite": "warning"}
 
 
 def render(report):
-    """The log: a rule per name, a result per finding."""
+    """Renders a SARIF log: one rule per name, one result per finding."""
     entries = sorted(
         {f.entry for f in report.findings}, key=lambda e: (e.symbol, e.what)
     )
@@ -83,7 +83,7 @@ def _result(finding, numbers, seen, report):
         "snippet": {"text": finding.text},
     }
     message = entry.message
-    if finding.cell:  # a notebook's lines are its cells', which SARIF does not know
+    if finding.cell:  # lines count in the cell, and SARIF has no field for cells
         message = f"cell {finding.cell}: {message}"
     key = uri, finding.cell, entry.symbol, finding.text.strip()
     seen[key] += 1
@@ -108,7 +108,7 @@ def _result(finding, numbers, seen, report):
 
 
 def _uri(path, report):
-    """A path relative to its project's root, wherever the scan was started."""
+    """The URI of a path, relative to the root of its project."""
     if path != "-":
         absolute = os.path.realpath(path)
         folder = absolute if os.path.isdir(absolute) else os.path.dirname(absolute)

@@ -1,4 +1,4 @@
-"""The report as text: grouped by cause for people, one finding a line for tools."""
+"""The report as text: grouped by cause for people, one line per finding for tools."""
 
 import collections
 
@@ -9,12 +9,12 @@ from tf1to2.source import comments
 
 
 def render(report, grouped=False, statistics=False):
-    """The report.
+    """Renders the report.
 
     Args:
         report: `findings.Report`.
-        grouped: by cause, as a person reads it, instead of by place.
-        statistics: only how often each name is used.
+        grouped: whether to group findings by cause, for a person.
+        statistics: whether to report only how often each name is used.
     """
     lines = []
     if statistics:
@@ -26,7 +26,7 @@ def render(report, grouped=False, statistics=False):
         lines = _lines(report.findings)
     lines += [f"{path}: not fully read: {reason}" for path, reason in report.unread]
     lines += [
-        f"{_at(path, cell, line)}: this comment ignores nothing"
+        f"{_at(path, cell, line)}: this comment ignores nothing: delete it"
         for path, cell, line in report.unused
     ]
     lines += [
@@ -37,7 +37,7 @@ def render(report, grouped=False, statistics=False):
 
 
 def place(finding):
-    """path:line:column, with the cell of a notebook."""
+    """The place of a finding: "path:line:column", with the cell of a notebook."""
     return f"{_at(finding.path, finding.cell, finding.line)}:{finding.column}"
 
 
@@ -50,9 +50,9 @@ def _pair(finding):
 
 
 def _lines(findings):
-    """A line per finding; of the reads of flags one line per file, at the first.
+    """One line per finding, except for reads of flags: one line per file.
 
-    Names that one import brings from a module that is gone are one line, too.
+    Names of one import from a module that is gone also share one line.
     """
     reads = collections.defaultdict(list)
     for finding in findings:
@@ -85,7 +85,7 @@ def _by_cause(findings):
 
 
 def effort(work):
-    """What a piece of work takes, in words."""
+    """The size of a piece of work: "3 uses, 2 lines to edit"."""
     parts = [counted(len(work.findings), "use")]
     if work.edit:
         parts.append(f"{counted(len(work.edit), 'line')} to edit")
@@ -108,12 +108,12 @@ def _statistics(findings):
 
 
 def _excused(count):
-    uses = "use stands" if count == 1 else "uses stand"
-    return f"{count} more {uses} where the code asks for TensorFlow's version"
+    uses = "use is" if count == 1 else "uses are"
+    return f"{count} more {uses} in branches that only TensorFlow 1 runs"
 
 
 def total(report):
-    """The whole report, in a line or two."""
+    """The totals of a report, in one or two lines."""
     count, files = len(report.findings), len({f.path for f in report.findings})
     found = (
         f"{counted(count, 'use')} of TensorFlow 1 in {files} of "
@@ -150,5 +150,5 @@ def _summary(report):
     if first:
         lines.append(f"Next: {first.cause.title}: tf1to2 diff {first.pair}")
     if report.unread:
-        lines.append(f"{len(report.unread)} not fully read")
+        lines.append(f"{counted(len(report.unread), 'path')} not fully read")
     return lines

@@ -1,12 +1,12 @@
-"""What code says of an argument or an object, and no name alone: a file per construct.
+"""Uses of TensorFlow 1 that only arguments or objects show: one module per construct.
 
-A module here is found by its name alone. It has one of two pairs, or both:
+All modules in this package are loaded. A module has one of two pairs, or both:
 
-NAMES, `kinds(values, called)`: functions and methods whose arguments it looks at, and
-    what these evidently are, as pairs of `records.Call.kinds`. arguments.tsv says what
-    becomes of a kind.
-WORDS, `uses(values)`: words that a file must hold, and the uses that the walk does not
-    make, as `inspected.Found`.
+NAMES, `kinds(values, called)`: the names of functions and methods, and a function that
+    returns the kinds of a call's arguments, as pairs of `records.Call.kinds`.
+    arguments.tsv has the verdict of each kind.
+WORDS, `uses(values)`: words, one of which must be in the file, and a function that
+    yields uses which the walk does not find, as `inspected.Found`.
 """
 
 import functools
@@ -22,7 +22,7 @@ def _modules():
 
 @functools.cache
 def asking():
-    """{name of a function or method: the modules that look at its arguments}."""
+    """{name of a function or method: modules that check its arguments}."""
     found = {}
     for module in _modules():
         for name in getattr(module, "NAMES", ()):
@@ -32,19 +32,19 @@ def asking():
 
 @functools.cache
 def _finding():
-    """[(module, its words)] of the modules that find uses."""
+    """[(module, its WORDS)] of the modules that find uses."""
     return [(one, one.WORDS) for one in _modules() if hasattr(one, "WORDS")]
 
 
 def kinds(values, called):
-    """What the arguments of a call evidently are.
+    """The kinds of the arguments of a call, from all modules.
 
     Args:
         values: `values.Values`.
-        called: `inspected.Called`, of one of the names in `asking`.
+        called: `inspected.Called`, with one of the names in `asking`.
 
     Returns:
-        Tuple of pairs, as of `records.Call.kinds`.
+        Tuple of pairs, as in `records.Call.kinds`.
     """
     found = []
     for module in asking()[called.name]:
@@ -53,7 +53,7 @@ def kinds(values, called):
 
 
 def uses(values):
-    """Yields a `inspected.Found` of each use that no mention of a name shows."""
+    """Yields an `inspected.Found` for each use that the modules find."""
     source = values.source.source
     for module, words in _finding():
         for word in words:

@@ -1,4 +1,4 @@
-"""`self.add_loss(loss)` in the `call` or `build` of a layer, where it works today."""
+"""`self.add_loss(loss)` in `call` or `build` of a layer, which still works today."""
 
 from tf1to2.source.names import owners
 
@@ -8,7 +8,7 @@ METHODS = ("call", "build")
 
 
 def kinds(values, called):
-    """`KIND` of a tensor that a layer or model of the file's own adds when called."""
+    """`KIND` for a tensor that a layer's own `call` or `build` adds."""
     alone = len(called.positional) == 1 and not called.keywords
     if not alone or called.positional[0].type == "lambda":
         return []

@@ -1,4 +1,4 @@
-"""`input_shape.as_list()` in the `build` of a layer, which Keras 3 hands a tuple."""
+"""`input_shape.as_list()` in `build` of a layer: Keras 3 passes a tuple."""
 
 import re
 
@@ -7,7 +7,7 @@ from tf1to2.source.names.values import FUNCTIONS, PARAMETER
 
 KIND = "[TensorShape]"
 METHODS = ("build", "compute_output_shape")
-# What a TensorShape has, and a tuple has not.
+# The members that a TensorShape has, but a tuple does not have.
 MEMBERS = (
     *("as_list", "dims", "ndims", "rank", "with_rank", "with_rank_at_least"),
     *("with_rank_at_most", "is_fully_defined", "num_elements", "assert_has_rank"),
@@ -20,7 +20,7 @@ ASKED = re.compile(rb"\b(?:isinstance|hasattr)\s*\(")
 
 
 def uses(values):
-    """Yields the methods of a TensorShape that a parameter of `build` is asked for."""
+    """Yields uses of a TensorShape's members on the shape that `build` gets."""
     for node, _ in values.attributes(MEMBER):
         method, name = owners.method(values, node)
         if name not in METHODS or not _is_the_shape(values, node, method):
@@ -33,7 +33,7 @@ def uses(values):
 
 
 def _is_the_shape(values, node, method):
-    """Whether a member is one of the method's first argument, or of an element."""
+    """Whether a member belongs to the method's first argument, or to its element."""
     object_ = node.child_by_field_name("object")
     while object_.type == "subscript":
         object_ = object_.child_by_field_name("value")
@@ -50,7 +50,7 @@ def _is_the_shape(values, node, method):
 
 
 def _is_asked(values, node, method):
-    """Whether it stands where the code asks what the shape is."""
+    """Whether the code around a node checks the type of the shape first."""
     for above in values.above(node, method):
         if above.type in ("if_statement", "conditional_expression", "elif_clause"):
             text = values.source.source[above.start_byte : above.end_byte]

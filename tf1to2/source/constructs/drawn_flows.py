@@ -1,7 +1,7 @@
-"""Flows of images whose batches the code draws itself: `flow.next()`, `next(flow)`.
+"""Flows of images from which the code draws batches: `flow.next()`, `next(flow)`.
 
-The method `next` is gone. Code that draws batches itself gets those of 1.15.5: `fit` of
-Keras 3 alone draws two batches before the first epoch.
+The method `next` is gone. Code that calls `next(flow)` gets the batches of 1.15.5; only
+`fit` of Keras 3 draws two batches before the first epoch.
 """
 
 import re
@@ -17,16 +17,16 @@ ORIGIN = "tensorflow.keras.preprocessing.image.Iterator.next"
 NEXT = re.compile(rb"\.(next)\(\)")
 DRAWS = re.compile(rb"\bnext\(")
 FITS = re.compile(rb"\.(fit)(?:_generator)?\(")
-CALLED = re.compile(r"(?:\w*_)?flow")  # a parameter that gets a flow
+CALLED = re.compile(r"(?:\w*_)?flow")  # the name of a parameter that gets a flow
 
 
 def kinds(values, called):
-    """`KIND` of the arguments if the file draws batches, and fits no model."""
+    """`KIND` if the file draws batches, and does not call `fit` of a model."""
     return [("*", KIND)] * values.once(_is_drawn)
 
 
 def uses(values):
-    """Yields each `next` of what `ImageDataGenerator.flow` made."""
+    """Yields each `flow.next()` of an `ImageDataGenerator`'s flow."""
     if IMAGES.encode() not in values.source.source:
         return
     for node, _ in values.attributes(NEXT):

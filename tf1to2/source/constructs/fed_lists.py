@@ -1,4 +1,4 @@
-"""Lists of numbers that a Keras model is fed: `model.predict([100.0])`."""
+"""Lists of numbers as input of a Keras model: `model.predict([100.0])`."""
 
 from tf1to2.source.names import literals
 
@@ -10,13 +10,13 @@ FED = {
     "test_on_batch": ("x", "y"),
     "predict_on_batch": ("x",),
 }
-"""The arguments that a method takes arrays by."""
+"""{method: its arguments for arrays}."""
 NAMES = tuple(FED)
 KIND, SEVERAL = "[numbers]", "[several numbers]"
 
 
 def kinds(values, called):
-    """`KIND` of a list of numbers, and `SEVERAL` if it has more than one."""
+    """`KIND` for a list of numbers, and `SEVERAL` if it has more than one."""
     found = []
     for place, name in enumerate(FED[called.name]):
         node, _ = called.get(name, place)

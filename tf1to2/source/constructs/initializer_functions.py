@@ -1,6 +1,6 @@
-"""A function for an initializer that takes no `dtype=`, as those of Keras 1.
+"""Initializers that are functions without `dtype=`, as in Keras 1.
 
-Keras 3 calls it with the shape and `dtype=`.
+Keras 3 calls an initializer with the shape and `dtype=`.
 """
 
 import re
@@ -15,7 +15,7 @@ NO_DTYPE = "[no dtype]"
 
 
 def kinds(values, called):
-    """`NO_DTYPE` of each initializer that is such a function of the file."""
+    """`NO_DTYPE` for each initializer that is such a function in the file."""
     return [
         (name, NO_DTYPE)
         for name, node in called.keywords.items()

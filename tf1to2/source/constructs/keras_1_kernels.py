@@ -1,8 +1,8 @@
-"""`Convolution2D(32, 3, 3)` by the package keras: two numbers that were the kernel.
+"""`Convolution2D(32, 3, 3)` of the package keras: the two sizes of the kernel.
 
-Keras 1 took the kernel's sizes one by one, and so did Keras 2 of the package where all
-of them came by position. For tf.keras, then and now, and for Keras 3 the second of them
-is the stride.
+Keras 1 took the sizes of the kernel as separate arguments. Keras 2 of the package did
+the same if all of them were positional. In tf.keras, old and new, and in Keras 3, the
+second number is the stride.
 """
 
 import re
@@ -21,11 +21,11 @@ RANKS = {
     "Conv3D": 3,
     "ConvLSTM2D": 2,
 }
-"""{layer: how many sizes its kernel has}."""
+"""{layer: number of sizes of its kernel}."""
 
 NAMES = inspected.also_by_star(RANKS)
 OLD = ("Convolution2D", "SeparableConvolution2D", "Convolution3D", "Conv3D")
-"""Nobody who writes for Keras 3 calls them by as many numbers."""
+"""Layers that code for Keras 3 never calls with so many numbers."""
 
 NO_SIZE = (*ROWS, "string", "none", "lambda", "dictionary")
 PACKAGE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+keras\b", re.M)
@@ -38,7 +38,7 @@ KERAS_3 = re.compile(
 
 
 def kinds(values, called):
-    """`KERNEL` of sizes by Keras 1's name of a layer, `EITHER` by a name of today."""
+    """`KERNEL` for a layer in OLD; `EITHER` if the numbers may include a stride."""
     name = called.name.removeprefix("*")
     rank = RANKS[name]
     sizes = called.positional[1 : rank + 1]
@@ -53,7 +53,7 @@ def kinds(values, called):
 
 
 def is_of_old_package(values, called):
-    """Whether a call is of the package keras, and its file not evidently of Keras 3.
+    """Whether a call is of the package keras, in a file that is not for Keras 3.
 
     Args:
         values: `values.Values`.
@@ -62,12 +62,12 @@ def is_of_old_package(values, called):
     is_today, by_path = values.once(_packages)
     if is_today:
         return False
-    # By a path that is gone, keras.layers.convolutional, a name is one of tf.keras.
+    # A name from an old path, keras.layers.convolutional, has an origin in tf.keras.
     return by_path or keras_uses.is_of_the_package(called.origin)
 
 
 def _packages(values):
-    """(whether a file is of Keras 3, whether it imports the package keras alone)."""
+    """(whether a file is for Keras 3, whether it imports keras but not tf.keras)."""
     source = values.source.source
     alone = PACKAGE.search(source) and not TF_KERAS.search(source)
     return bool(KERAS_3.search(source)), bool(alone)

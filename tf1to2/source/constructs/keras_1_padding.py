@@ -1,4 +1,4 @@
-"""`ZeroPadding2D((1, 2, 3, 4))` of Keras 1: four numbers, which are two pairs today."""
+"""`ZeroPadding2D((1, 2, 3, 4))` of Keras 1: four numbers, today two pairs."""
 
 from tf1to2.source.names import inspected, literals
 
@@ -7,7 +7,7 @@ FOUR = "[four paddings]"
 
 
 def kinds(values, called):
-    """`FOUR` of a padding in four numbers, or in a dict."""
+    """`FOUR` for a padding of four numbers, or a dict."""
     node, where = called.get("padding", 0)
     node = values.followed(node)
     if isinstance(node, str):

@@ -1,6 +1,6 @@
-"""`activity_regularizer=` by the package keras, which summed it over the batch.
+"""`activity_regularizer=` of the package keras, which summed it over the batch.
 
-tf.keras divided it by the rows of the batch then, and so does Keras 3.
+tf.keras divided the penalty by the batch size then, and so does Keras 3.
 """
 
 from tf1to2.source.constructs.keras_1_kernels import is_of_old_package
@@ -13,7 +13,7 @@ SUMMED = "[by the package keras]"
 
 
 def kinds(values, called):
-    """`SUMMED` of a penalty that is given."""
+    """`SUMMED` for a call that passes the penalty."""
     penalty = called.keywords.get("activity_regularizer")
     if penalty is None or penalty.type == "none":
         return []

@@ -1,4 +1,4 @@
-"""`y._keras_history.layer`: the member of that name is `operation` in Keras 3."""
+"""`y._keras_history.layer`: Keras 3 names this member `operation`."""
 
 import re
 
@@ -10,6 +10,6 @@ ORIGIN = "tensorflow.keras.KerasTensor._keras_history.layer"
 
 
 def uses(values):
-    """Yields each mention of the member."""
+    """Yields each use of the member."""
     for node, _ in values.attributes(MEMBER):
         yield inspected.Found(node, ORIGIN)

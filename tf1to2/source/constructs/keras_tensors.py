@@ -1,7 +1,7 @@
-"""Methods that a KerasTensor lacks, and functions of TensorFlow that take none.
+"""Methods that a KerasTensor lacks, and functions of TensorFlow that refuse one.
 
 In 1.15.5 an Input and the output of a layer were tensors. Today each is a KerasTensor,
-whose shape is a tuple, and whose dtype is a word.
+whose shape is a tuple, and whose dtype is a string.
 """
 
 import re
@@ -31,7 +31,7 @@ CALL = re.compile(
 
 
 def uses(values):
-    """Yields members that a KerasTensor lacks, and functions that refuse it."""
+    """Yields uses of members that a KerasTensor lacks, and calls that refuse one."""
     known = tensors.KerasTensors(values)
     yield from _members(values, known)
     if tensors.may_be(values.source.source):
@@ -58,7 +58,7 @@ def _found(node, certainty, member):
 
 
 def _functions(values, known):
-    """Yields calls of TensorFlow's functions that are fed a KerasTensor."""
+    """Yields calls of TensorFlow's functions that pass a KerasTensor."""
     for place in CALL.finditer(values.source.source):
         call = values.call_at(place.end() - 1)
         if call is None:
@@ -71,7 +71,7 @@ def _functions(values, known):
 
 
 def _computes(origin):
-    """Whether a name is a function of TensorFlow that takes tensors alone."""
+    """Whether a name is a function of TensorFlow that accepts only tensors."""
     name = origin.rpartition(".")[2]
     if "()" in origin or not name[:1].islower() or name in tensors.FINE:
         return False

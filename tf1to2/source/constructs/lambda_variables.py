@@ -1,14 +1,14 @@
-"""Variables that the function of a Lambda layer makes, and layers that it calls."""
+"""Lambda layers whose function makes variables, or calls a layer with variables."""
 
 from tf1to2.source.names import makers, owners
 
 NAMES = ("Lambda",)
 MAKES, CALLS = "[makes variables]", "[calls a layer]"
-DEEP = 3  # functions of the file that are followed
+DEEP = 3  # the most nested functions of the file to follow
 
 
 def kinds(values, called):
-    """`MAKES` of a function that makes variables, `CALLS` of one that calls a layer."""
+    """`MAKES` if the function makes variables, `CALLS` if it calls a layer."""
     function, _ = called.get("function", 0)
     kind = "" if function is None else _kind(values, function, DEEP)
     return [("function", kind)] * bool(kind)

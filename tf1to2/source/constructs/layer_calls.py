@@ -1,6 +1,6 @@
-"""Calls of a Keras layer or model by other things than tensors: `layer(x, 2, 3.0)`.
+"""Calls of a Keras layer or model with other arguments than tensors: `layer(x, 2)`.
 
-Keras 3 takes tensors alone by position, and `training` by its keyword alone.
+Keras 3 accepts only tensors by position, and `training` only as a keyword.
 """
 
 import re
@@ -9,7 +9,7 @@ from tf1to2.source.names import inspected, literals, owners, records
 
 NO_TENSOR, TRAINING = "[no tensor]", "[training]"
 WORDS = (b"keras",)
-# Names of what a class makes: `layer = Dense(3)`, `self.layer = layers.Dense(3)`.
+# Names of new objects: `layer = Dense(3)`, `self.layer = layers.Dense(3)`.
 MADE = re.compile(rb"(?m)^[ \t]*((?:self\.)?\w+) *= *((?:[a-zA-Z_]\w*\.)*)([A-Z]\w*)\(")
 TEXTS = ("string", "concatenated_string")
 # Layers of Keras whose second argument is `training`.
@@ -26,7 +26,7 @@ TRAINED = {
 
 
 def uses(values):
-    """Yields the calls of layers that pass what is evidently no tensor."""
+    """Yields the calls of layers that pass a positional argument that is no tensor."""
     for at in _calls(values.source.source, values.walk.top.bindings):
         call = values.call_at(at)
         found = call and _found(values, call)
@@ -35,11 +35,11 @@ def uses(values):
 
 
 def _calls(source, known):
-    """Yields the places of the brackets that may call an object: `layer(`, `)(`.
+    """Yields the places of brackets that may call an object: `layer(`, `)(`.
 
     Args:
         source: bytes.
-        known: the names that the module binds to what may be TensorFlow's, or its own.
+        known: the bindings of the module.
     """
     names = {b")"}
     for name, modules, made in MADE.findall(source):
@@ -77,7 +77,7 @@ def _found(values, call):
 
 
 def _is_no_tensor(values, node):
-    """Whether an argument evidently is a number, a word, or a list of these."""
+    """Whether an argument is surely a number, a string, or a list of numbers."""
     if literals.is_number(values, node) or literals.numbers(values, node):
         return True
     node = values.followed(node)
@@ -85,14 +85,14 @@ def _is_no_tensor(values, node):
 
 
 def _training(values, function, made, called):
-    """`TRAINING` of what is passed as `training`, and is not None."""
+    """`TRAINING` if `training` is passed by position, and is not None."""
     place = _place_of_training(values, function, made)
     passed = called.positional[place : place + 1] if place else ()
     return [(place, TRAINING)] * any(one.type != "none" for one in passed)
 
 
 def _place_of_training(values, function, made):
-    """The position of the argument `training` of a layer's call, or None."""
+    """The position of `training` in a layer's `call`, or None."""
     if records.public(made) in TRAINED:
         return 1
     object_ = values.followed(function)

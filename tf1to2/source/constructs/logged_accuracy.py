@@ -1,7 +1,7 @@
-"""`history.history["acc"]`, `logs.get("val_acc")`: keys that a log has no more.
+"""`history.history["acc"]`, `logs.get("val_acc")`: keys that Keras renamed.
 
-`compile(metrics=["accuracy"])` logged "acc" in tf.keras of 1.15 and in Keras up to 2.2,
-and logs "accuracy". `metrics=["acc"]` logs "acc" then and now.
+`compile(metrics=["accuracy"])` logged "acc" in tf.keras of 1.15 and in Keras up to 2.2;
+today it logs "accuracy". `metrics=["acc"]` logs "acc" then and now.
 """
 
 import re
@@ -19,7 +19,7 @@ HISTORY = "tensorflow.keras.callbacks.History"
 
 
 def uses(values):
-    """Yields the reads of such keys."""
+    """Yields the reads of "acc" and "val_acc"."""
     source = values.source
     if BY_NAME.search(source.source):
         return

@@ -1,4 +1,4 @@
-"""`compile` of one loss for several outputs, or of weights for some of the losses."""
+"""`compile` with several weights for one loss, or without weights for some losses."""
 
 import re
 
@@ -11,7 +11,7 @@ ONE_LOSS = re.compile(r"(?:\w+\.)*(?:losses\.\w+|\w*loss)")
 
 
 def kinds(values, called):
-    """`MORE` of several weights beside one loss, `SOME` of a dict that lacks keys."""
+    """`MORE` for several weights with one loss, `SOME` for a dict that lacks keys."""
     weights = called.keywords.get("loss_weights")
     loss, _ = called.get("loss", 1)
     if weights is None or loss is None:
@@ -31,7 +31,7 @@ def kinds(values, called):
 
 
 def _is_one(values, node):
-    """Whether what is given as the loss is evidently one."""
+    """Whether the argument for the loss is surely one loss."""
     if node.type == "call":
         node = node.child_by_field_name("function")
     if node.type in ("attribute", "identifier"):

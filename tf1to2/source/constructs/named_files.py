@@ -1,11 +1,11 @@
-"""`model.save(path)` of a path that was named as Keras 3 asks for."""
+"""`model.save(path)` whose path has an ending that Keras 3 requires."""
 
 NAMES = ("save", "save_weights")
 ENDINGS = (".keras", ".weights.h5")
 
 
 def kinds(values, called):
-    """The ending of a name that a variable stands for: "[.keras]"."""
+    """The ending of the path in a variable, as a kind: "[.keras]"."""
     path, _ = called.get("filepath", 0)
     if path is None or path.type != "identifier":
         return []

@@ -1,4 +1,4 @@
-"""A number of steps beside a Sequence, which Keras 3 does not begin again."""
+"""A number of steps with a Sequence: Keras 3 does not restart the Sequence."""
 
 import re
 
@@ -14,15 +14,17 @@ STEPS = {
 }
 NAMES = tuple(STEPS)
 BESIDE, BEYOND = "[beside a Sequence]", "[beyond a Sequence]"
-# What makes a Sequence, beside the classes that are made from one.
+# Classes whose objects are a Sequence; classes derived from Sequence also count.
 MAKERS = ("TimeseriesGenerator", "Sequence", "OrderedEnqueuer")
-IMAGES = "ImageDataGenerator"  # by its methods alone
+IMAGES = "ImageDataGenerator"  # its methods `flow…` make a Sequence
 FLOWS = re.compile(r"\.flow(_from_\w+)?$")
 
 
 def kinds(values, called):
-    """`BESIDE` of steps that are given beside a Sequence, and are not its length;
-    `BEYOND` if both are written as numbers, and there are more steps."""
+    """`BESIDE` for steps with a Sequence that are not its length, or `BEYOND`.
+
+    `BEYOND` if both numbers are known, and there are more steps than batches.
+    """
     found = []
     for steps in STEPS[called.name]:
         if steps == "validation_steps":
@@ -41,14 +43,14 @@ def kinds(values, called):
 
 
 def _number(values, node):
-    """The integer that is written, or 0."""
+    """The integer of a literal, or 0."""
     node = values.followed(node)
     written = "" if isinstance(node, str) else values.text(node)
     return int(written) if written.isdecimal() else 0
 
 
 def _length(values, fed):
-    """The number that the `__len__` of a class of the file's own returns, or 0."""
+    """The number that `__len__` of a class in the file returns, or 0."""
     made = values.followed(fed)
     function = made.child_by_field_name("function")
     owner = owners.definition(values, function)
@@ -76,7 +78,7 @@ def _is_sequence(values, node):
 
 
 def flow_of(values, call):
-    """The origin of the class whose `flow` a call is, "" if unknown; or None."""
+    """The class of the object in `object.flow(…)`: "" if unknown, None if no flow."""
     function = call.child_by_field_name("function")
     if not FLOWS.search(values.text(function)):
         return None
@@ -84,7 +86,7 @@ def flow_of(values, call):
 
 
 def _is_its_length(values, steps, fed):
-    """Whether the steps are written as the length of what is fed: `len(rows)`."""
+    """Whether the steps are the length of the input: `len(rows)`."""
     steps = values.followed(steps)
     if isinstance(steps, str):
         return False

@@ -1,4 +1,4 @@
-"""Variables that are made anew at each step: in a Keras loss, a metric, a `call`."""
+"""Variables that are made again at each step: in a Keras loss, metric or `call`."""
 
 import re
 
@@ -8,11 +8,11 @@ from tf1to2.source.names.values import FUNCTIONS
 NAMES = ("Variable", "get_variable", "variable", *sorted(makers.WITH))
 KIND = "[in a step]"
 CALLED = {"call": "", "update_state": "metrics.", "result": "metrics."}
-"""{method that Keras calls at each step: the module of the classes it is one of}."""
+"""{method that Keras calls at each step: module of its classes, "" for layers}."""
 LOSSES = f"{owners.KERAS}losses."
 LOSS = re.compile(r"(?i)(?:\w+_)?(?:loss|metric)(?:_\w+)?|\w+Loss")
 TRUE = re.compile(r"y|y_?t(?:rue)?|targets?|labels?")
-# What stands around a function among the arguments of `compile`.
+# Types of nodes around a function in the arguments of `compile`.
 AROUND = (
     *("argument_list", "list", "tuple", "dictionary", "pair"),
     "keyword_argument",
@@ -23,7 +23,7 @@ ASKS = re.compile(rb"\bis None\b|\bnot\b|\bhasattr\s*\(|\binit|\bbuilt\b")
 
 
 def kinds(values, called):
-    """`KIND` where the variable is made in what Keras calls at each step."""
+    """`KIND` if Keras calls the function around the call at each step."""
     origin = records.public(called.origin)
     if origin not in makers.VARIABLES and not origin.startswith(makers.LAYERS):
         return []
@@ -38,7 +38,7 @@ def kinds(values, called):
 
 
 def _may_be(values):
-    """Whether a file may hold such a function; the first look, which is quick."""
+    """Whether a file may have such a function: a quick check of its bytes."""
     return bool(MAY_BE.search(values.source.source))
 
 
@@ -48,7 +48,7 @@ def _is_called(values, function):
 
 
 def _is_a_step(values, function):
-    """Whether a function is a method that Keras calls, or within one."""
+    """Whether a function is a method that Keras calls at each step, or inside one."""
     body = function.child_by_field_name("body")
     method, name = owners.method(values, body)
     if method is None or name not in CALLED:
@@ -63,7 +63,7 @@ def _is_a_step(values, function):
 
 
 def _is_a_loss(values, function):
-    """Whether a function is a loss or a metric: by its parameters, name, or use."""
+    """Whether a function is a loss or a metric, by its parameters, name or use."""
     if function.type != "function_definition":
         return False
     parameters = values.parameters(function)
@@ -78,7 +78,7 @@ def _is_a_loss(values, function):
 
 
 def _handed(values):
-    """The names of the functions that a file gives to `compile` and `add_loss`."""
+    """The names of functions that a file passes to `compile` and `add_loss`."""
     found = set()
     for place in GIVEN.finditer(values.source.source):
         call = values.call_at(place.end() - 1)
@@ -93,7 +93,7 @@ def _handed(values):
 
 
 def _is_asked(values, node, function):
-    """Whether it stands where the code asks whether it was made before."""
+    """Whether an `if` around the call checks that the variable does not exist yet."""
     for above in values.above(node, function):
         if above.type == "if_statement":
             condition = above.child_by_field_name("condition")

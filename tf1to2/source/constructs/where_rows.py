@@ -1,8 +1,9 @@
 """`tf.where` whose conditions cannot choose rows of its branches.
 
-In 1.15.5 the two branches had one shape, and the conditions had that shape too, or were
-one condition, or a vector of one condition per row. Only the last case means something
-else today. It is impossible where a branch has no rows, or the shape of the conditions.
+In 1.15.5 the two branches had the same shape. The conditions had that shape, too, or
+were a scalar, or a vector with one condition per row. Only the last case has another
+meaning today. It is impossible if a branch is a scalar or a list of numbers, or has the
+shape of the conditions.
 """
 
 import re
@@ -12,9 +13,9 @@ from tf1to2.source.names.literals import NUMBERS
 NAMES = ("where",)
 KIND = "[no rows]"
 NUMBER_OF = (".float32", ".float64", ".int32", ".int64")  # np.float32(0.5)
-# Calls whose result is a scalar if they get one argument alone.
+# Functions whose result is a scalar if they get a single argument.
 WHOLE = re.compile(r"(?:\w+\.)*reduce_(?:sum|mean|max|min|prod|any|all|logsumexp)")
-# Functions of one element of each argument: the shape is that of the arguments.
+# Element-wise functions: the result has the shape of the arguments.
 ELEMENTS = re.compile(
     r"(?:\w+\.)*(?:greater|less|equal|not_equal|greater_equal|less_equal|is_nan|is_inf"
     r"|is_finite|logical_(?:and|or|not|xor)|abs|cast|to_float|to_int32|to_bool|sign"
@@ -27,11 +28,11 @@ OPERATORS = (
 )
 FILLED = re.compile(r"(?:\w+\.)*(?:constant|zeros|ones|fill)")
 LIKE = re.compile(r"(?:\w+\.)*(?:zeros|ones)_like")
-DEEP = 6  # operators and calls within one another
+DEEP = 6  # the most nested operators and calls to follow
 
 
 def kinds(values, called):
-    """`KIND` if it is impossible that the conditions choose rows."""
+    """`KIND` if the conditions surely do not choose rows."""
     condition, _ = called.get("condition", 0)
     branches = [called.get(name, at)[0] for name, at in (("x", 1), ("y", 2))]
     if condition is None or None in branches:
@@ -44,7 +45,7 @@ def kinds(values, called):
 
 
 def _has_no_rows(values, node):
-    """Whether a branch is evidently a scalar, or a list of numbers."""
+    """Whether a branch is surely a scalar, or a list of numbers."""
     node = values.followed(node)
     if isinstance(node, str):
         return False
@@ -78,7 +79,7 @@ def _has_no_rows(values, node):
 
 
 def _shaped(values, node):
-    """What a branch has the shape of: x of tf.zeros_like(x), of 2 * x."""
+    """The expression with the shape of a branch: x for tf.zeros_like(x) and 2 * x."""
     for _ in range(DEEP):
         parts = _parts(values, node)
         if node.type == "call" and LIKE.fullmatch(_called(values, node)):
@@ -91,7 +92,7 @@ def _shaped(values, node):
 
 
 def _parts(values, node):
-    """What an expression is computed of, element by element."""
+    """The operands of an element-wise expression; [] for other expressions."""
     if node.type in OPERATORS:
         return node.named_children
     if node.type == "call" and ELEMENTS.fullmatch(_called(values, node)):
@@ -105,7 +106,7 @@ def _called(values, call):
 
 
 def _key(values, node):
-    """The text of an expression; of a name what it was assigned last, too."""
+    """A key to compare expressions: the text, and for a name its last assignment."""
     if node.type != "identifier":
         return values.text(node)
     found, element = values.value(node)
@@ -113,7 +114,7 @@ def _key(values, node):
 
 
 def _elements(values, node, deep):
-    """Yields the keys of what a condition is computed of, element by element."""
+    """Yields the keys of all element-wise operands of a condition."""
     yield _key(values, node)
     if node.type == "identifier":
         node = values.followed(node)

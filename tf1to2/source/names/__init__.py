@@ -1,11 +1,11 @@
-"""Which names of TensorFlow a Python file uses, and where: imports, aliases, scopes.
+"""Finds the names of TensorFlow that a Python file uses, by imports and aliases.
 
-records.py  what is told of a file
-reader.py   what one file says: `read`
-hints.py    where it pays to look
-walk.py     what every scope binds, and which names it mentions
-scopes.py   from a mention to the import behind it
-methods.py  methods of objects: by the class that made them, or unmistakable
-guards.py   what is written for both versions
-syntax.py   the tree, which tree-sitter parses: Python 2 and half-broken files too
+records.py  the result for a file
+reader.py   reads one file: `read`
+hints.py    chooses the parts of a file to visit
+walk.py     visits the tree: the names that every scope binds and mentions
+scopes.py   from a mention to its import
+methods.py  methods of objects, by the object's class or by the method's name
+guards.py   code for both versions of TensorFlow
+syntax.py   the tree, parsed by tree-sitter, also for Python 2 and broken files
 """

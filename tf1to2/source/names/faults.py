@@ -1,29 +1,29 @@
-"""Where a file is no Python: line and column of the first place.
+"""Finds the first syntax error of a file: line and column.
 
-The tree marks a part that it could not read, which may begin long before the fault. So
-Python is asked, too, with the statements of Python 2 put out of its way.
+The tree marks a part that it could not parse, which may begin long before the error. So
+Python parses the file, too, after the statements of Python 2 are replaced.
 """
 
 import ast
 import re
 import warnings
 
-# A print that no node shows, since what is around it could not be read.
+# A print statement without a node, because the code around it could not be parsed.
 PRINT = re.compile(rb"(?m)(^[ \t]*|[:;][ \t]*)print(?=[ \t]*[^\s\w(=.,\[)]|[ \t]+\w)")
 STATEMENTS = ("print_statement", "exec_statement")
 OLD_NUMBER = re.compile(rb"0\d+|\d+[lL]|0[xX][\da-fA-F]+[lL]")
-AROUND = ("block", "module", "ERROR")  # statements stand in these
-FEW = 8  # statements of Python 2 that nobody expects
+AROUND = ("block", "module", "ERROR")  # types of nodes that contain statements
+FEW = 8  # the most unknown statements of Python 2 to replace
 
 
 def first(source):
-    """The first place of a file that is no Python.
+    """The place of the first syntax error of a file.
 
     Args:
         source: `syntax.Source`.
 
     Returns:
-        (line, column), both from 1, the column in characters; None if all is Python.
+        (line, column), both from 1, the column in characters; None without an error.
     """
     if not source.root.has_error:
         return None
@@ -41,14 +41,14 @@ def first(source):
 
 
 def _marked(node):
-    """The first node that is an error, the innermost."""
+    """The innermost node of the first error in the tree."""
     while inner := [c for c in node.children if c.has_error or c.is_missing]:
         node = inner[0]
     return node
 
 
 def _python(text):
-    """(line, column) of the fault that Python sees, or None."""
+    """(line, column) of Python's first syntax error, or None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -61,7 +61,7 @@ def _python(text):
 
 
 def _is_broken(source, line, column):
-    """Whether the tree, too, sees an error in the statement at a place."""
+    """Whether the tree also has an error in the statement at a place."""
     lines = source.source.split(b"\n")
     line = min(line, len(lines))
     start = sum(len(text) + 1 for text in lines[: line - 1])
@@ -74,7 +74,7 @@ def _is_broken(source, line, column):
 
 
 def _without(text, line):
-    """A text with nothing in a line."""
+    """A text with one line replaced by `pass`."""
     lines = text.split("\n")
     if line <= len(lines):
         indent = re.match(r"\s*", lines[line - 1])[0]
@@ -83,7 +83,7 @@ def _without(text, line):
 
 
 def _as_python3(source):
-    """The text, with what only Python 2 takes put out of the way; places stay."""
+    """The text, with syntax that only Python 2 has replaced; places do not change."""
     changed, ahead = bytearray(source.source), [source.root]
     while ahead:
         node = ahead.pop()
@@ -110,14 +110,14 @@ def _as_python3(source):
 
 
 def _blank(changed, span, text=b""):
-    """Puts a short text in the place of a span; line breaks stay."""
+    """Replaces a span by a short text and spaces; line breaks stay."""
     old = bytes(changed[span])
     text = text[: len(old)]
     changed[span] = text + re.sub(rb"[^\n]", b" ", old[len(text) :])
 
 
 def _blank_second(changed, node):
-    """Makes `except E:` of `except E, e:`."""
+    """Changes `except E, e:` to `except E:`."""
     values = node.children_by_field_name("value")
     if len(values) == 2 and b"," in changed[values[0].end_byte : values[1].start_byte]:
         _blank(changed, slice(values[0].end_byte, values[1].end_byte))

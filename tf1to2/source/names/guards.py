@@ -1,16 +1,16 @@
-"""What is written for both versions: conditions and `try` that ask for TensorFlow's.
+"""Guards: conditions and `try` statements that distinguish TensorFlow 1 from 2.
 
-Whether a guard excuses anything is not known before all names are, since the other
-branch has to live in TensorFlow 2: see judging.py. Here is what the code tells.
+A guard excuses a branch only if the other branch runs in TensorFlow 2, which needs all
+names of the file: see judging.py. This module only reads the code of the guard.
 """
 
 import re
 import typing
 
-# A name for the version: `v2 = LooseVersion(tf.__version__) >= "2"`.
+# Code that reads the version: `v2 = LooseVersion(tf.__version__) >= "2"`.
 VERSION = re.compile(rb"\b([A-Za-z_][\w.]*)\.(?:__version__|VERSION)\b")
 NAMED = re.compile(rb"(?m)^[ \t]*(\w+)\s*=[^=\n][^\n]*\.(?:__version__|VERSION)\b")
-# The names that a condition asks for the version by, and what `hasattr` becomes.
+# The mark of a `hasattr`, and the names for TensorFlow's version.
 ASKED = "?"
 VERSIONS = {
     "tensorflow.__version__",
@@ -18,9 +18,9 @@ VERSIONS = {
     "tensorflow.version.VERSION",
     "tensorflow.python.tf2.enabled",
 }
-# A condition that tells TensorFlow 1.4 from 1.5 guards nothing in TensorFlow 2.
+# A condition about TensorFlow 1.4 or 1.5 is no guard for TensorFlow 2.
 EARLIER = re.compile(rb"""["'](0\.\d|1\.\d\b|1\.1[0-2]\b)""")
-# Which branch TensorFlow 2 takes, where the condition says so plainly.
+# Conditions that are plainly true in TensorFlow 1, or in TensorFlow 2.
 ONE = re.compile(
     rb"""<=?\s*(?:\w+\()?["']?(?:2|1\.1[3-5])|==\s*["']?1\b|startswith\(\s*["']1"""
     rb"""|<=\s*1\b"""
@@ -29,7 +29,7 @@ TWO = re.compile(
     rb""">=?\s*(?:\w+\()?["']?(?:2|1\.1[3-5])|==\s*["']?2\b|startswith\(\s*["']2"""
     rb"""|>\s*1\b|>\s*["']1(?:\.99|["'])"""
 )
-# What may ask for a version; what leaves little doubt.
+# Text that may check a version; text that almost surely does.
 MAYBE = re.compile(
     rb"(?i)version|hasattr|tf_?\w*[12]|enabled\b|^(?:not\s+)?[\w.]+(?:\(\))?$"
 )
@@ -40,15 +40,15 @@ OURS = re.compile(rb"tensorflow|\bkeras\b")
 
 
 class Guard(typing.NamedTuple):
-    """A condition or a `try` that may tell TensorFlow 1 from 2.
+    """A condition or a `try` that may distinguish TensorFlow 1 from 2.
 
     Attributes:
         kind: "if" or "try".
-        excusable: the sides that may hold TensorFlow 1: of an "if" "yes" and "no", or
-            one of them; of a "try" the "try", or none.
-        calls: of a "try", whether it does more than ask: then its handler must show
-            that there is another way.
-        sure: whether the code leaves little doubt that it is one.
+        excusable: the sides that may have TensorFlow 1: for an "if", "yes" or "no" or
+            both; for a "try", "try" or none.
+        calls: for a "try", whether it does more than look up names: then its handler
+            must use another name of TensorFlow.
+        sure: whether the code almost surely checks the version.
     """
 
     kind: str
@@ -58,19 +58,19 @@ class Guard(typing.NamedTuple):
 
 
 def may_ask(source):
-    """Whether a file may ask for a version; the first look, which is quick."""
+    """Whether a file may read a version: a quick check of its bytes."""
     return b"__version__" in source or b"VERSION" in source
 
 
 def named(source):
-    """The names that a file may have given to a version."""
+    """The names that a file may have assigned a version to."""
     if not may_ask(source):
         return set()
     return {name.decode() for name in NAMED.findall(source)}
 
 
 def condition(text):
-    """The guard that a condition may be, or None.
+    """The `Guard` for a condition, or None.
 
     Args:
         text: bytes of the condition.
@@ -85,9 +85,9 @@ def condition(text):
 
 
 def attempt(source, node):
-    """The guard that a `try` may be, or None.
+    """The `Guard` for a `try`, or None.
 
-    Its handler must do without what it did not find: it binds or returns the same.
+    Its handler must provide a replacement: it binds or returns the same names.
 
     Args:
         source: `syntax.Source`.
@@ -106,7 +106,7 @@ def attempt(source, node):
         if not (bare or CAUGHT.search(head)):
             continue
         if bare and not (imports and asks):
-            continue  # whatever fails there goes unnoticed after the port, too
+            continue  # the handler would hide errors after the port, too
         if b"Attribute" not in head and not any(
             OURS.search(source.source, s.start_byte, s.end_byte) for s in imports
         ):
@@ -140,7 +140,7 @@ def _only_asks(statement):
 
 
 def _settled(source, block):
-    """What the statements of a block bind; "return" stands for a value returned."""
+    """The names that a block binds, and "return" if it returns a value."""
     found = set()
     for statement in block.named_children:
         if statement.type.startswith("import_"):

@@ -1,35 +1,36 @@
-"""Where in a file it pays to look.
+"""Finds the words of a file that may concern TensorFlow: the walk skips the rest.
 
-Most of a file has nothing to do with TensorFlow, so the walk enters only what holds a
-word that may: first `import`, then the names that imports and aliases have bound, and
-the objects of what may be TensorFlow's methods. Words are searched in the bytes, which
-is much faster than the tree.
+Most of a file has nothing to do with TensorFlow. The walk only enters nodes that
+contain one of these words: first `import`, then the names that imports and aliases
+bind, and the objects of methods that may be TensorFlow's. Words are searched in the
+bytes, which is much faster than in the tree.
 """
 
 import re
 
 from tf1to2.source.names import guards, methods, scopes
 
-# Around a word that matters: `x = tf.nn`, not `x = tf.ones(3)`.
+# The text around a word in an alias: `x = tf.nn`, not `x = tf.ones(3)`.
 LEFT = re.compile(rb"^\s*(?:self\.|cls\.)?(\w+)\s*=[\s(\\]*(?:self\.|cls\.)?$")
 RIGHT = re.compile(rb"[\w.]+(?![\w.]|[ \t]*[(\[])")
-# The object of a method; where that got its value; what a loop over it goes through.
+# The object of a method; an assignment of a name to it; an assignment of any chain.
 OBJECT = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?(\w+)[\w.]*(?:\[[^\[\]]*\]|\(\))?$")
 VALUE = re.compile(rb"\w+[ \t]*=[ \t]*(?:self\.|cls\.)?(\w+)[ \t]*(?=[\n;#])")
 ALIAS = re.compile(rb"\w+[ \t]*=[ \t]*\w+(?:\.\w+)*[ \t]*(?=[\n;#])")
-# Methods whose objects may come from anywhere, by aliases and loops.
+# Methods of any object, whose aliases and loops are followed.
 ANY = {b"eval", b"initializer", b"value"}
-MANY = 60  # occurrences of a word from which on its values are not searched
+MANY = 60  # the values of a word with more occurrences are not searched
 
 
 class Words:
-    """The words that matter, and where they stand.
+    """The words of a file that matter, and their places.
 
     Args:
         source: bytes of the file.
 
     Attributes:
-        handed_on: whether modules of the project hand something on, such as a model.
+        handed_on: whether the file imports from modules of the project, which may pass
+            on a model, for example.
     """
 
     def __init__(self, source):
@@ -38,7 +39,7 @@ class Words:
         self.add({"import", "import_module"})
 
     def add(self, words):
-        """Adds words, and what the file evidently makes other names of them."""
+        """Adds words, and their aliases in the file."""
         new = words - self.words
         while new:
             word = new.pop()
@@ -52,13 +53,13 @@ class Words:
         self.places.sort()
 
     def add_bound(self, bound):
-        """Adds what an import or an alias binds to what may be TensorFlow's.
+        """Adds the names that imports, aliases and functions bind to TensorFlow's.
 
         Args:
             bound: `Scope.bound`.
 
         Returns:
-            Whether there was anything new.
+            Whether there was a new name.
         """
         new = {
             name
@@ -75,7 +76,7 @@ class Words:
         return bool(new)
 
     def _makes(self, function):
-        """Whether a function may return what TensorFlow makes."""
+        """Whether a function may return an object of TensorFlow."""
         for chain in function.chains:
             bound = function.scope.bindings.get(chain[0], ())
             heads = {chain[0], *(b.chain[0] for b in bound if hasattr(b, "chain"))}
@@ -84,7 +85,7 @@ class Words:
         return False
 
     def add_objects(self):
-        """Adds the objects of what may be methods, and what they are made of."""
+        """Adds the objects of possible methods, and the names of their values."""
         new = guards.named(self.source)
         for owner, members in methods.followed().items():
             if owner.rpartition(".")[2].encode() in self.source:
@@ -96,13 +97,13 @@ class Words:
         for method in methods.WORDS:
             for start, _ in self._places(method):
                 if self.source[start - 4 : start] == b"def ":
-                    self.places.append(start)  # then it is the file's own
+                    self.places.append(start)  # the file defines the method
                 elif self.source[start - 1 : start] == b".":
                     self.places.append(start)
                     before = self.source[max(0, start - 81) : start - 1]
                     if name := OBJECT.search(before):
                         name = name[1].decode("utf-8", "replace")
-                        # What tf.x() made is found by its `tf`.
+                        # The word `tf` already finds a method of tf.x().
                         word = method.decode()
                         if method in ANY or methods.likely(word, name):
                             new.add(name)
@@ -122,15 +123,15 @@ class Words:
         self.add(seen)
 
     def _is_alias(self, word):
-        """Whether a name gets the value of another one: `net = self.model`."""
+        """Whether a file assigns another name to a word: `net = self.model`."""
         return any(ALIAS.match(self.source, start) for start, _ in self._places(word))
 
     def ahead(self):
-        """The sorted places of the words; all of the file if any word may matter."""
+        """The sorted places of the words; [0] if any word may matter."""
         return [0] if self.everything else [*self.places, len(self.source) + 1]
 
     def _places(self, word):
-        """Yields where a word starts and ends."""
+        """Yields (start, end) of each occurrence of a word."""
         source, end = self.source, 0
         while (start := source.find(word, end)) >= 0:
             end = start + len(word)

@@ -1,4 +1,4 @@
-"""A call whose arguments a construct looks at, and a use that a construct finds."""
+"""`Called`, a call for a construct to check, and `Found`, a use that it finds."""
 
 import typing
 
@@ -6,14 +6,14 @@ from tf1to2.source.names.syntax import NO_ARGUMENTS, STARRED
 
 
 class Called(typing.NamedTuple):
-    """A call.
+    """A call whose arguments a construct checks.
 
     Attributes:
-        function: the node of what is called.
-        origin: where it comes from, as of `records.Use`.
+        function: the node of the function.
+        origin: its origin, as in `records.Use`.
         positional: the nodes of its positional arguments.
-        keywords: {name: node} of the others.
-        starred: whether there are more.
+        keywords: {name: node} of its keyword arguments.
+        starred: whether there are `*args` or `**kwargs`.
     """
 
     function: object
@@ -37,15 +37,15 @@ class Called(typing.NamedTuple):
 
 
 class Found(typing.NamedTuple):
-    """A use.
+    """A use that a construct finds.
 
     Attributes:
-        node: where it stands.
-        origin: as of `records.Use`.
+        node: the node of the use.
+        origin: as in `records.Use`.
         arguments: the node of the arguments of a call, or None.
-        kinds: of these, as of `records.Call`.
-        likely: as of `records.Use`.
-        by_kind: as of `records.Use`.
+        kinds: the kinds of these arguments, as in `records.Call`.
+        likely: as in `records.Use`.
+        by_kind: as in `records.Use`.
     """
 
     node: object
@@ -57,18 +57,18 @@ class Found(typing.NamedTuple):
 
 
 def also_by_star(names):
-    """Names as they are called, and as a call by `import *` has them: "*Dense"."""
+    """Adds to names their form after `import *`: "*Dense" for "Dense"."""
     return (*names, *(f"*{name}" for name in names))
 
 
 def called(source, function, origin, arguments):
-    """The `Called` of a node of arguments.
+    """The `Called` for a node of arguments.
 
     Args:
         source: `syntax.Source`.
-        function: the node of what is called.
-        origin: where it comes from.
-        arguments: of type argument_list.
+        function: the node of the function.
+        origin: its origin.
+        arguments: a node of type argument_list.
     """
     positional, keywords, starred = [], {}, False
     for argument in arguments.named_children:

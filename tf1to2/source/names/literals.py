@@ -1,4 +1,4 @@
-"""Expressions that evidently are a number of Python, or a list of numbers."""
+"""Recognizes expressions that are surely a Python number, or a list of numbers."""
 
 NUMBERS = ("integer", "float", "true", "false")
 ROWS = ("list", "tuple", "expression_list")
@@ -7,17 +7,17 @@ OPERATORS = ("unary_operator", "binary_operator", "parenthesized_expression")
 
 
 def elements(node):
-    """The nodes of what stands in a list, a tuple or a dict."""
+    """The nodes of the elements of a list, a tuple or a dict."""
     return [one for one in node.named_children if one.type != "comment"]
 
 
 def is_number(values, node, deep=6):
-    """Whether an expression evidently is a number of Python.
+    """Whether an expression is surely a Python number.
 
     Args:
         values: `values.Values`.
         node: an expression.
-        deep: how far names are followed.
+        deep: how many assignments to follow.
     """
     if node.type in ("identifier", "parenthesized_expression") and deep:
         if _counts(values, node):
@@ -37,7 +37,7 @@ def is_number(values, node, deep=6):
 
 
 def _counts(values, node):
-    """Whether a name is that of a loop over a range."""
+    """Whether a name is the variable of a loop over a range."""
     if node.type != "identifier":
         return False
     found, element = values.value(node)
@@ -47,12 +47,12 @@ def _counts(values, node):
 
 
 def numbers(values, node, deep=6):
-    """How many numbers a list of numbers has: 0 if it is none, 2 if there are several.
+    """The size of a list of numbers: 1, or 2 for more; 0 if it is not such a list.
 
     Args:
         values: `values.Values`.
         node: an expression or None; names are followed.
-        deep: how many lists within one another.
+        deep: how many nested lists to follow.
     """
     node = values.followed(node)
     if isinstance(node, str) or not deep:

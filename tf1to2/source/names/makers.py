@@ -1,4 +1,4 @@
-"""Calls that make a variable, or a layer that makes some when it is called."""
+"""Recognizes calls that make a variable, or a layer with variables."""
 
 from tf1to2.source.names import records
 
@@ -6,7 +6,7 @@ VARIABLES = {
     f"tensorflow.{name}"
     for name in ("Variable", "get_variable", "keras.backend.variable")
 }
-# Layers of functions, which make their variables in the call.
+# Modules of functional layers, which make their variables in the call.
 CALLED = (
     "tensorflow.layers.",
     "tensorflow.contrib.layers.",
@@ -14,14 +14,14 @@ CALLED = (
 )
 PLAIN = {"flatten", "dropout", "max_pooling2d", "average_pooling2d", "max_pool2d"}
 LAYERS = "tensorflow.keras.layers."
-# The layers with weights that most programs by the package keras have.
+# The layers with weights that programs of the package keras use most.
 USUAL = (
     *("Dense", "Embedding", "LSTM", "GRU", "SimpleRNN", "ConvLSTM2D"),
     *("Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "Conv2DTranspose"),
     *("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D"),
     "BatchNormalization",
 )
-# Layers with variables: weights, or the seed of a generator. Wrappers hold one of them.
+# Layers with variables: weights, or the state of a random generator.
 WITH = set(
     """
     AlphaDropout BatchNormalization Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
@@ -36,7 +36,7 @@ WITH = set(
 
 
 def calls(node):
-    """Yields the calls within a node, also those within functions that it defines."""
+    """Yields the calls in a node, also in functions that it defines."""
     ahead = [node]
     while ahead:
         node = ahead.pop()
@@ -46,11 +46,11 @@ def calls(node):
 
 
 def makes_variables(values, call):
-    """Whether a call makes a variable, or a layer that has some.
+    """Whether a call makes a variable, or a layer with variables.
 
     Args:
         values: `values.Values`.
-        call: a node.
+        call: the node of the call.
     """
     origin = records.public(values.origin(call.child_by_field_name("function")))
     if origin in VARIABLES:
@@ -62,6 +62,6 @@ def makes_variables(values, call):
 
 
 def is_plain(origin):
-    """Whether a class of layers has no variables: "tensorflow.keras.layers.Flatten"."""
+    """Whether a layer class has no variables: "tensorflow.keras.layers.Flatten"."""
     name = records.public(origin)
     return name.startswith(LAYERS) and name.rpartition(".")[2] not in WITH

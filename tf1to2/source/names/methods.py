@@ -1,7 +1,8 @@
-"""Methods and attributes of objects that TensorFlow 2 has not.
+"""Methods and attributes of objects that TensorFlow 2 does not have.
 
-They count where the class of the object is known from what made it, where the name
-leaves no doubt, or where code that is TensorFlow 1 anyway calls the object by its name.
+They count in three cases: the call that made the object gives its class; the name of
+the method belongs only to TensorFlow 1; or the name of the object suggests its class,
+in code that is surely TensorFlow 1.
 """
 
 import functools
@@ -13,9 +14,9 @@ ROOT = "tensorflow."
 SESSION = ROOT + "Session"
 OPERATION = ROOT + "Operation"
 DATASET = ROOT + "data.Dataset"
-# Of these no method of `MEMBERS` has lived on, though the class may have.
+# Classes none of whose methods in `MEMBERS` exist today; the class itself may exist.
 OLD = {SESSION, OPERATION, DATASET, ROOT + "test.TestCase"}
-# Nothing but TensorFlow 1, and Keras of its time, has these: {name: class}.
+# Names that only TensorFlow 1, and Keras of its time, has: {name: class}.
 UNMISTAKABLE = {
     "make_one_shot_iterator": DATASET,
     "make_initializable_iterator": DATASET,
@@ -33,15 +34,15 @@ UNMISTAKABLE = {
     "allow_growth": ROOT + "GPUOptions",
     "per_process_gpu_memory_fraction": ROOT + "GPUOptions",
 }
-SHAPES = {"input_shape", "output_shape"}  # a functional model has them, a layer not
-# The others are called.
+SHAPES = {"input_shape", "output_shape"}  # models still have them, layers do not
+# Members that are attributes; all others are methods.
 ATTRIBUTES = {"allow_growth", "per_process_gpu_memory_fraction"}
-OVERRIDDEN = {"get_updates"}  # a class that defines one relies on being called
+OVERRIDDEN = {"get_updates"}  # methods that a base class called, and does not call now
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
 HPARAMS = r"h_?p(aram(eter)?s?)?\d*"
 DATASETS = r"(ds|data_?set|iterator|it)s?\d*"
-# Other things have these, too: {name: (what its object is called, class)}.
+# Names that other classes have, too: {name: (pattern of the object's name, class)}.
 NAMED = {
     "run": (r"sess(ion)?s?\d*", SESSION),
     "restore": (r"(saver|restorer|loader)s?\d*", ROOT + "train.Saver"),
@@ -98,28 +99,28 @@ PATTERNS = {
 }
 OPERATIONS = re.compile(r"(.*_)?(op|init|initializer|train_step)s?")
 CLASSES = {**UNMISTAKABLE, **{name: usual for name, (_, usual) in NAMED.items()}}
-# `x.op.name` is a tensor's or a variable's; `node.op` alone may be a message's string.
+# `x.op.name` is of a tensor or a variable; `node.op` alone may be a string.
 OF_OPERATIONS = {"name", "type", "inputs", "outputs", "node_def", "get_attr", "device"}
-# All members of these count, where it is known that such a class made the object.
+# Classes of which all members count, if the object is surely of the class.
 FOLLOWED = (
     *("train.Supervisor", "train.SessionManager", "train.Scaffold"),
     *("summary.FileWriter", "train.Saver"),
 )
-# But for those that a successor has, too, or that are found by their names.
+# Members that do not count: a successor has them, or they are in the tables above.
 LIVE_ON = {"close", "flush", "add_summary", "restore", "save", "build"}
 LIVE_ON |= {"from_proto", "to_proto"}
 MEMBERS = {*CLASSES, "op"}
 OF_MODELS = {name for name, usual in CLASSES.items() if usual.endswith(".keras.Model")}
-# Methods that estimators have, too, whose class is a use already.
+# Methods that estimators have, too; for these the class is already a use.
 KERAS_ALONE = {"predict", "evaluate", "test_on_batch", "predict_on_batch"}
-# Keywords that the methods of no other library's models have.
+# Keywords that only methods of Keras models have.
 OF_KERAS = {
     *("epochs", "nb_epoch", "steps_per_epoch", "validation_data", "validation_steps"),
     *("max_queue_size", "max_q_size", "workers", "use_multiprocessing", "loss_weights"),
 }
 WORDS = [name.encode() for name in sorted(CLASSES)]
 WORDS += [f"op.{name}".encode() for name in sorted(OF_OPERATIONS)]
-# What a function makes, where it is no class; "" is a tensor, an op's output, a list.
+# {function: class of its result}; "" is a tensor, an op's output or a list.
 MAKES = {
     "get_default_session": SESSION,
     "get_session": SESSION,
@@ -166,14 +167,14 @@ LAST = re.compile(r"(\w+)\s*(?:\([^()]*\)|\[[^\[\]]*\])*$")
 
 
 def member(origin):
-    """What a method of what calls made is a member of.
+    """The class and name of a method called on the result of a call.
 
     Args:
         origin: of TensorFlow, with calls: "tensorflow.train.Saver().restore".
 
     Returns:
-        (class, name): ("tensorflow.train.Saver", "restore"); ("", "eval") of a tensor
-        and of whatever else is TensorFlow's; None for what is none.
+        (class, name): ("tensorflow.train.Saver", "restore"); ("", "eval") for a tensor
+        or another object of TensorFlow; None if it is no such method.
     """
     head, *links = origin.split("()")
     if not links or not links[-1] or not head.startswith(ROOT):
@@ -190,7 +191,7 @@ def member(origin):
 
 
 def _made(owner, called):
-    """The class of what a call makes; "" if it has none of interest."""
+    """The class of the result of a call; "" for a tensor or an unknown class."""
     name = called.rpartition(".")[2]
     if name in MAKES:
         return MAKES[name]
@@ -207,7 +208,7 @@ def _made(owner, called):
 
 @functools.cache
 def followed():
-    """{class: its members that count} of `FOLLOWED`."""
+    """{class: members that count} for the classes of `FOLLOWED`."""
     return {
         ROOT + name: {one for one in facts.members(f"tf.{name}") if one.islower()}
         - LIVE_ON
@@ -217,22 +218,22 @@ def followed():
 
 @functools.cache
 def of_followed():
-    """The members of all of them."""
+    """The members of all classes of `FOLLOWED`."""
     return set().union(*followed().values())
 
 
 def is_followed(origin):
-    """Whether a member is one of a class of `FOLLOWED`, by what made the object."""
+    """Whether an origin is a member of an object of a class of `FOLLOWED`."""
     owner, name = member(origin) or ("", "")
     return name in followed().get(owner, ())
 
 
 def unmistakable(name, call):
-    """Whether a method can be nothing else than TensorFlow 1's.
+    """Whether a method surely belongs to TensorFlow 1.
 
     Args:
-        name: of an attribute.
-        call: `Call`, or None where it is only mentioned.
+        name: the name of the method or attribute.
+        call: `Call`, or None if it is not called.
     """
     if name == "run":
         return is_fed(call)
@@ -240,22 +241,22 @@ def unmistakable(name, call):
         return is_fed(call) or bool(call) and (call.fed or "session" in call.keywords)
     if name == "clone":
         return bool(call) and "cell_state" in call.keywords
-    if name.startswith("make_"):  # a function of that name takes an argument
+    if name.startswith("make_"):  # a function with that name takes an argument
         return not (call and (call.positional or call.starred))
     return name in UNMISTAKABLE and (call is not None or name in ATTRIBUTES)
 
 
 def is_fed(call):
-    """Whether a call has a `feed_dict`, which only sessions take."""
+    """Whether a call has the keyword `feed_dict`, which only sessions take."""
     return bool(call) and "feed_dict" in call.keywords
 
 
 def like_keras(name, call):
-    """The origin of what only a model of Keras takes: `net.fit(x, workers=4)`; or "".
+    """The origin of a call with keywords of Keras: `net.fit(x, workers=4)`; or "".
 
     Args:
-        name: of the method.
-        call: `Call`, or None where it is only mentioned.
+        name: the name of the method.
+        call: `Call`, or None if it is not called.
     """
     known = name in OF_MODELS and call and not OF_KERAS.isdisjoint(call.keywords)
     return f"{CLASSES[name]}.{name}" if known or name == "save_weights" else ""
@@ -265,7 +266,7 @@ def likely(name, receiver):
     """The origin that the name of an object suggests, or "".
 
     Args:
-        name: of the method or attribute.
+        name: the name of the method or attribute.
         receiver: text of the object: `self.sess`, `get_session()`.
     """
     last = name in PATTERNS and LAST.search(receiver[-200:])

@@ -1,4 +1,4 @@
-"""Classes and functions of a file that Keras calls: layers, models, losses, metrics."""
+"""Finds the classes and methods around a node, and the definition behind a name."""
 
 from tf1to2.source.names import records
 from tf1to2.source.names.values import FUNCTIONS
@@ -11,27 +11,27 @@ LAYERS = (
 
 
 def is_layer(origin):
-    """Whether a class is a layer or a model of Keras, or is made from one.
+    """Whether a class is a layer or a model of Keras, or is derived from one.
 
     Args:
-        origin: "tensorflow.keras.layers.Dense", "keras.models.Model", with a "~" in
-            front of it for a class that is made from it.
+        origin: "tensorflow.keras.layers.Dense", "keras.models.Model"; for a derived
+            class, the base class after "~".
     """
     name = records.public(origin.removeprefix("~"))
     return name.startswith(LAYERS) and name.rpartition(".")[2][:1].isupper()
 
 
 def may_be_layer(origin):
-    """As `is_layer`, or whether a class is one of another module of the project."""
+    """Whether a class is a layer, or of another module of the project."""
     return origin.startswith("@") or is_layer(origin)
 
 
 def base(values, node):
-    """The origin of what the class around a node is made from, or "".
+    """The origin of the base class of the class around a node, or "".
 
     Args:
         values: `values.Values`.
-        node: within a class.
+        node: a node in a class.
     """
     owner = values.scope(node).enclosing("class")
     for chain in owner.bases if owner else ():
@@ -42,9 +42,9 @@ def base(values, node):
 
 
 def method(values, node):
-    """(the definition of the method that a node stands in, its name) or (None, "").
+    """(definition of the method around a node, its name), or (None, "").
 
-    A function within a method is the method's.
+    For a function inside a method, this is the method.
     """
     function = values.around(node, FUNCTIONS)
     while function is not None:
@@ -57,9 +57,9 @@ def method(values, node):
 
 
 def definition(values, node):
-    """The definition that a name leads to: of a function or a class; or None.
+    """The definition of the function or class that a name refers to; or None.
 
-    `self.name` leads to a method of the class around it.
+    `self.name` refers to a method of the class around it.
     """
     found = values.followed(node)
     if isinstance(found, str):

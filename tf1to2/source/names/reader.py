@@ -1,4 +1,4 @@
-"""From the mentions of a file to its uses of TensorFlow."""
+"""Reads a file: from the names that it mentions to its uses of TensorFlow."""
 
 import re
 
@@ -14,12 +14,12 @@ HYPHENATED = re.compile(rb"""DEFINE_\w+\(\s*["'](\w+-[\w-]+)["']""")
 
 
 def read(source, is_local=frozenset().__contains__):
-    """What one file says.
+    """Reads the uses of TensorFlow in one file.
 
     Args:
         source: bytes of the file, in UTF-8.
-        is_local: tells whether the top-level module of a name is the project's own:
-            imports from these are followed.
+        is_local: a function that says whether a top-level module belongs to the
+            project: imports from such modules are followed.
 
     Returns:
         `records.Module`.
@@ -28,12 +28,12 @@ def read(source, is_local=frozenset().__contains__):
     words = Words(source.source)
     walk = Walk(source, words, is_local)
     if not (walk.stars or words.add_bound(walk.top.bound)):
-        # No TensorFlow, not even by another module; but some calls are its alone.
+        # No import of TensorFlow, even by another module; but some calls are only its.
         if not any(word in source.source for word in (b"feed_dict", b"make_one_shot")):
             return records.Module(
                 [], {}, [], [], _comments(source), faults.first(source)
             )
-    words.everything = bool(walk.stars)  # a wildcard may have brought any word
+    words.everything = bool(walk.stars)  # `import *` may have bound any word
     words.add_objects()
     while True:
         walk = Walk(source, words, is_local)
@@ -69,7 +69,7 @@ class _Reader:
         self.asking = constructs.asking()
 
     def exports(self):
-        """{name: origin}, also of what a function returns and an object holds."""
+        """{name: origin}, also for results of functions and attributes of objects."""
         found = {}
         for name, bound in self.top.bindings.items():
             made = f"{name}()"
@@ -86,7 +86,7 @@ class _Reader:
         return found
 
     def _held(self, owner):
-        """Yields what an object of a class holds, and what its methods make."""
+        """Yields the attributes of a class's objects, and the calls of its methods."""
         for name, bound in owner.bindings.items():
             if any(
                 type(target) is scopes.Alias and "()" in target.chain[-1]
@@ -109,7 +109,7 @@ class _Reader:
         return found
 
     def _guards(self, node):
-        """The branches that a node stands in, the outermost first."""
+        """The guarded branches around a node, the outermost first."""
         found = []
         while node is not None:
             if side := self.walk.sides.get(node.id):
@@ -118,7 +118,7 @@ class _Reader:
         return tuple(reversed(found))
 
     def uses(self, mention):
-        """Yields the `Use` that a mention is, if it is one."""
+        """Yields the `Use` for a mention, if it is a use."""
         chain = mention.chain
         if mention.scope is None:
             yield self._use(mention, chain[0])
@@ -147,7 +147,7 @@ class _Reader:
             likely = "." + name if sure else self._likely(mention, name)
             yield self._use(mention, full, likely=likely, call=call)
         elif full == scopes.OWN or full and full[0] == "!" and "()" not in full:
-            return  # a function of the file's own, or of a module of others
+            return  # a function of the file, or of another library
         elif methods.unmistakable(name, call):
             yield self._use(mention, "." + name, call=call)
         elif not full or full.startswith(scopes.OWN):
@@ -159,7 +159,7 @@ class _Reader:
         return self.source.text(node.child_by_field_name("attribute"))
 
     def _freezes(self, node):
-        """Whether an attribute is assigned what may be False."""
+        """Whether the file assigns a value to an attribute that may be False."""
         above = node.parent
         if above is None or above.type != "assignment":
             return False
@@ -178,7 +178,7 @@ class _Reader:
         return methods.likely(name, self.source.text(receiver))
 
     def _is_dimension(self, mention, full):
-        """Whether `.value` is one of a dimension's: x.shape[0].value."""
+        """Whether `.value` belongs to a dimension: x.shape[0].value."""
         if full in (
             f"{scopes.DIMENSION}.value",
             f"{scopes.SHAPE}.{scopes.ELEMENT}.value",
@@ -194,7 +194,7 @@ class _Reader:
         return bool(chain) and self.names.origin(mention.scope, chain) == scopes.SHAPE
 
     def _kinds(self, mention, origin):
-        """What constructs say of the arguments of a mention."""
+        """The kinds that constructs find in the arguments of a mention."""
         if mention.arguments.type != "argument_list":
             return ()
         called = inspected.called(self.source, mention.node, origin, mention.arguments)

@@ -1,4 +1,4 @@
-"""What is told of a file: its module, the uses of names, the calls."""
+"""The result of reading a file: `Module`, with each `Use` of a name and its `Call`."""
 
 import dataclasses
 import functools
@@ -7,10 +7,10 @@ import typing
 
 from tf1to2.catalog import keras_uses
 
-# Legacy code finds the same public names in all of these.
+# Modules with the same public names in legacy code.
 ROOTS = re.compile(r"tensorflow_core\b|tensorflow(\.compat\.v[12])+\b")
 HUB = "tensorflow_hub"
-"""A package beside TensorFlow, whose names of TensorFlow 1 are gone, too."""
+"""Another package whose names for TensorFlow 1 are gone."""
 PACKAGES = ("tensorflow", "tensorflow_core", HUB)
 BELOW = tuple(f"{package}." for package in PACKAGES)
 
@@ -19,17 +19,16 @@ class Call(typing.NamedTuple):
     """The arguments of a call.
 
     Attributes:
-        positional: how many are positional.
-        keywords: names of the keywords.
-        starred: whether there are more, by `*args` or `**kwargs`.
-        lists: which of them are lists of several: positions, and names of keywords.
-        handed: whether one is a function that only hands out a name: `lambda: x`.
-        texts: the strings that arguments end with, or lists of them hold: pairs of a
-            position, or the name of a keyword, and the text.
-        fed: whether the first is evidently a feed: `{x: 1}`, `feed`, `my_feed_dict`.
-        kinds: what arguments evidently are: pairs of a position, the name of a keyword,
-            or "*" for the whole call, and a kind in brackets, "[numbers]"; see the
-            package constructs.
+        positional: the number of positional arguments.
+        keywords: the names of the keyword arguments.
+        starred: whether there are `*args` or `**kwargs`.
+        lists: the arguments that are lists of several: positions and keywords.
+        handed: whether an argument is a function that only returns a name: `lambda: x`.
+        texts: the strings at the end of arguments, or in lists of strings: pairs of a
+            position or keyword, and the text.
+        fed: whether the first argument is surely a feed: `{x: 1}`, `my_feed_dict`.
+        kinds: pairs of a position, a keyword, or "*" for the whole call, and the kind
+            of the argument in brackets, "[numbers]"; see the package constructs.
     """
 
     positional: int
@@ -43,28 +42,28 @@ class Call(typing.NamedTuple):
 
 
 class Use(typing.NamedTuple):
-    """One mention of a name.
+    """One use of a name.
 
     Attributes:
-        origin: the full dotted name: "tensorflow.nn.relu"; "keras.backend.sum" by the
-            package keras; "@pkg.common:tf.nn.relu" where a module of the project hands
-            it on; "*relu" where only a wildcard import can have brought it;
-            "tensorflow.Session().run" for a method of what a call made; ".eval" for one
-            that nothing else has; "" if only `likely`.
+        origin: the full dotted name: "tensorflow.nn.relu"; "keras.backend.sum" for the
+            package keras; "@pkg.common:tf.nn.relu" if it is imported from a module of
+            the project; "*relu" if only `import *` can have bound it;
+            "tensorflow.Session().run" for a method of the result of a call; ".eval" for
+            a method that only TensorFlow 1 has; "" if there is only `likely`.
         line: where it starts, from 1.
         column: in characters, from 1.
         end_line: where it ends.
-        end_column: the first column that is not part of it.
-        call: the arguments, where it is called.
-        bare: whether it is one word, bound elsewhere: `slim`, `conv2d`.
+        end_column: the first column after it.
+        call: the arguments, if it is called.
+        bare: whether it is a single imported or assigned word: `slim`, `conv2d`.
         last_line: where its call ends, or `end_line`.
-        guards: the branches of code for both versions that it stands in, the outermost
-            first: (number of the `Guard`, side), see guards.py.
-        likely: where `origin` leads nowhere: the origin that the object's name suggests
-            ("tensorflow.Session.run" of a parameter `sess`; in TensorFlow 1 code only),
-            or ".eval" of what nothing else has.
-        imported: whether it is an import, which nothing is called by.
-        by_kind: whether it counts only where the tables say something of a kind of its
+        guards: the branches of guards around it, the outermost first: (number of the
+            `Guard`, side), see guards.py.
+        likely: if `origin` is not enough, the origin that the object's name suggests
+            ("tensorflow.Session.run" for a parameter `sess`, only in TensorFlow 1
+            code), or ".eval" for a method that only TensorFlow 1 has.
+        imported: whether it is in an import statement.
+        by_kind: whether it counts only if arguments.tsv has a row for a kind of its
             arguments.
     """
 
@@ -84,16 +83,16 @@ class Use(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Module:
-    """What one file says.
+    """The content of one file.
 
     Attributes:
         uses: list of `Use`, in the order of the file.
-        exports: {name: origin} of what other modules may import from it.
+        exports: {name: origin} of the names that other modules may import from it.
         stars: the modules of its `from … import *`.
         guards: list of `guards.Guard`, to which uses refer by number.
-        comments: [(line, text)] of comments that hold the word "tf1to2".
-        broken: (line, column) of the first place that is no Python, from 1, or None.
-        hyphenated: the names of flags that it defines with a hyphen: "job-dir".
+        comments: [(line, text)] of comments with the word "tf1to2".
+        broken: (line, column) of the first syntax error, from 1, or None.
+        hyphenated: the names with a hyphen of flags that it defines: "job-dir".
     """
 
     uses: list
@@ -107,9 +106,9 @@ class Module:
 
 @functools.cache
 def public(origin):
-    """An origin under TensorFlow 1's own root: "tensorflow.compat.v1.x" is its x.
+    """An origin below "tensorflow": "tensorflow.compat.v1.x" becomes "tensorflow.x".
 
-    A name of the package keras, "keras.layers", is "tensorflow.keras.layers".
+    A name of the package keras, "keras.layers", becomes "tensorflow.keras.layers".
     """
     if keras_uses.is_of_the_package(origin):
         return f"tensorflow.{origin}"
@@ -118,7 +117,7 @@ def public(origin):
 
 @functools.cache
 def symbol(origin):
-    """A name as the catalog has it: "tf.nn.relu", "hub.Module"."""
+    """The name in the catalog for an origin: "tf.nn.relu", "hub.Module"."""
     name = public(origin)
     if name.startswith(HUB):
         return "hub" + name.removeprefix(HUB)

@@ -1,10 +1,10 @@
-"""What names are bound to, and the import behind a name.
+"""Scopes with their bindings, and the search for the origin of a name.
 
-An origin tells where a name comes from: "tensorflow.nn.relu", "@pkg.common:tf.log" from
-a module of the project, "*log" by a wildcard. "()" stands behind what is called, "[]"
-for an element. "~tensorflow.test.TestCase" is a class of the file's own, made from
-that; `SHAPE` and `DIMENSION` are what their names say; `OWN` is a function of the
-file's own, `FOREIGN` anything else.
+An origin says where a name comes from: "tensorflow.nn.relu"; "@pkg.common:tf.log" from
+a module of the project; "*log" by `import *`. "()" after a name is a call, "[]" an
+element. "~tensorflow.test.TestCase" is a class in the file, derived from that class.
+`SHAPE` and `DIMENSION` are a tensor's shape and a dimension of it, `OWN` is a function
+in the file, `FOREIGN` anything else.
 """
 
 import typing
@@ -14,26 +14,26 @@ ELEMENT = "[]"
 
 
 class Import(typing.NamedTuple):
-    """`import tensorflow as tf`, or whatever else has an origin."""
+    """A binding to an origin, such as `import tensorflow as tf`."""
 
     origin: str
     guarded: bool = False
 
 
 class Alias(typing.NamedTuple):
-    """`x = tf.nn`, `x = tf.zeros([3])`: a chain as `Source.expression` makes it."""
+    """A binding to a chain of `Source.expression`: `x = tf.nn`, `x = tf.zeros([3])`."""
 
     scope: "Scope"
     chain: tuple
 
     @property
     def is_name(self):
-        """Whether it is another name, and not what a call made."""
+        """Whether the chain is another name, without calls and elements."""
         return not any(link.endswith(("()", ELEMENT)) for link in self.chain)
 
 
 class Derived(typing.NamedTuple):
-    """`class A(tf.test.TestCase)`: where it stands, its bases, what it binds itself."""
+    """A class: the scope around it, the chains of its bases, and its own scope."""
 
     scope: "Scope"
     bases: tuple
@@ -41,7 +41,7 @@ class Derived(typing.NamedTuple):
 
 
 class Made(typing.NamedTuple):
-    """A function of the file's own: the chains that it returns, in its scope."""
+    """A function in the file: its scope, and the chains that it returns."""
 
     scope: "Scope"
     chains: tuple
@@ -49,13 +49,13 @@ class Made(typing.NamedTuple):
 
 
 class Scope:
-    """A module, class, function or comprehension, and what it binds.
+    """A module, class, function or comprehension, with its bindings.
 
     Attributes:
         parent: the scope around it, or None.
         kind: "module", "class", "function", "comprehension".
         bindings: {name: [Import | Alias | Derived | Made | None]}.
-        bases: of a class, the chains of its base classes.
+        bases: for a class, the chains of its base classes.
         bound: [(name, target)] of all scopes of the file.
     """
 
@@ -67,7 +67,7 @@ class Scope:
         self.bound = parent.bound if parent else []
 
     def bind(self, name, target, own=False):
-        """Binds a name; in a comprehension only what is its own."""
+        """Binds a name; a comprehension binds only its own variables (`own`)."""
         scope = self
         while scope.kind == "comprehension" and not own:
             scope = scope.parent
@@ -77,7 +77,7 @@ class Scope:
         self.bound.append((name, target))
 
     def declare(self, name, kind):
-        """`global name` or `nonlocal name`, by kind."""
+        """Declares a name by `global` or `nonlocal`, as `kind` says."""
         self.outer[name] = kind
 
     def _declared(self, name):
@@ -93,7 +93,7 @@ class Scope:
         return (having or functions or around[-1:])[0]
 
     def enclosing(self, kind):
-        """The nearest scope of a kind, itself included; None if there is none."""
+        """The nearest scope of a kind, starting with this one; or None."""
         scope = self
         while scope and scope.kind != kind:
             scope = scope.parent
@@ -101,22 +101,22 @@ class Scope:
 
 
 class Names:
-    """What each name of a file stands for, once all is bound.
+    """Finds the origins of names, after all bindings of the file are known.
 
     Args:
-        stars: whether a wildcard import may have brought any name.
+        stars: whether an `import *` may have bound any name.
     """
 
     def __init__(self, stars):
         self.stars, self.known, self.open, self.objects = stars, {}, set(), {}
 
     def origin(self, scope, chain):
-        """The origin of a chain as a whole; None if nothing is known of it."""
+        """The origin of a whole chain; None if it is unknown."""
         origin, rest = self.follow(scope, chain)
         return origin and joined(origin, rest)
 
     def follow(self, scope, chain):
-        """(origin or None, the rest of the chain)."""
+        """Follows a chain: (origin or None, rest of the chain)."""
         name, *rest = chain
         if name in ("self", "cls") and rest:
             found = self._attribute(scope.enclosing("class"), rest)
@@ -139,11 +139,11 @@ class Names:
             while scope and scope.kind == "class":
                 scope = scope.parent
         if self.stars:
-            return "*" + name, rest  # perhaps one of them has it
+            return "*" + name, rest  # one of the modules may have it
         return None, rest
 
     def _attribute(self, owner, rest):
-        """As `follow`, of what stands behind `self`; None if it is not known."""
+        """As `follow`, for the attributes after `self`; None if unknown."""
         if owner is None:
             return None
         name = rest[0].removesuffix("()")
@@ -163,7 +163,7 @@ class Names:
         return None
 
     def _own_object(self, scope, name):
-        """The origin of what a class of the file's own makes; "" if it is no class."""
+        """The origin of an object of a class in the file; "" if `name` is no class."""
         while scope and name not in scope.bindings:
             scope = scope.parent
         made = scope.bindings[name] if scope else []
@@ -174,7 +174,7 @@ class Names:
         return known
 
     def _within(self, origin, rest):
-        """As `follow`, of what an object of the file's own holds: `net.model.fit`."""
+        """As `follow`, for attributes of an object of the file: `net.model.fit`."""
         owner = self.objects[origin]
         if not rest or (id(owner), rest[0]) in self.open:
             return origin, rest
@@ -184,7 +184,7 @@ class Names:
         return found if found and found[0] else (origin, rest)
 
     def _returned(self, scope, name):
-        """What a function of the file's own makes of TensorFlow's; "" if unknown."""
+        """The origin of the object that a function in the file returns; or ""."""
         while scope and name not in scope.bindings:
             scope = scope.parent
         made = scope.bindings[name] if scope else []
@@ -200,7 +200,7 @@ class Names:
     def _resolve(self, scope, name):
         key = id(scope), name
         if key not in self.known:
-            self.known[key] = None, []  # for names that are defined by themselves
+            self.known[key] = None, []  # for names whose value depends on themselves
             self.known[key] = self._resolved(scope, name)
         return self.known[key]
 
@@ -209,7 +209,7 @@ class Names:
         for target in scope.bindings[name]:
             if isinstance(target, Import):
                 if target.guarded and not _ours(target.origin):
-                    return None, []  # something else stands in for it
+                    return None, []  # the guard binds a replacement
                 found.append((target.origin, []))
             elif isinstance(target, Made):
                 if target.guarded:
@@ -229,17 +229,17 @@ class Names:
 
 
 def is_found(origin):
-    """Whether it is a name in TensorFlow, or of the project."""
+    """Whether an origin is a name in TensorFlow or of the project."""
     return origin[0] not in "!#"
 
 
 def _ours(origin):
-    """Whether it may be TensorFlow's."""
+    """Whether an origin may be TensorFlow's."""
     return origin and not origin.startswith(FOREIGN)
 
 
 def joined(origin, rest):
-    """A dotted name; what a module of the project hands on follows a colon."""
+    """Joins an origin and the rest of a chain; a name in a module follows a colon."""
     if rest and origin.startswith("@") and ":" not in origin:
         return origin + ":" + ".".join(rest)
     return ".".join([origin, *rest])

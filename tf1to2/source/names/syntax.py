@@ -1,4 +1,4 @@
-"""The tree of a file, and what its nodes say."""
+"""The tree of a file, and functions that read its nodes."""
 
 import functools
 import re
@@ -10,41 +10,41 @@ from tf1to2.source.names import records
 
 LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 PLAIN = re.compile(rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-# A function that hands out what another has computed.
+# A function that only returns a name.
 HANDING = re.compile(
     rb"\bdef\s+(\w+)\(\)[^:\n]*:\s*return\s+"
     rb"(?!True\b|False\b|None\b)[A-Za-z_][\w.]*[ \t]*[;#\n]"
 )
-# What ends with a string: "x.h5", folder + "/x.h5", os.path.join(folder, "x.h5").
+# The string at the end of "x.h5", folder + "/x.h5", os.path.join(folder, "x.h5").
 ENDING = re.compile(rb"""["']([^"'\n]*)["'],?[\s)]*$""")
-FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # what a feed is called
-LONG = 100  # bytes of a string that is worth reading
-# What stands among arguments and is none.
+FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # the usual names of a feed
+LONG = 100  # the most bytes of a string to read
+# Types of nodes among arguments that are not arguments.
 NO_ARGUMENTS = ("comment", "line_continuation")
 STARRED = ("list_splat", "dictionary_splat")
 SPELLED = {
     *("list", "tuple", "list_comprehension", "dictionary"),
     *("string", "binary_operator", "call"),
 }
-"""Arguments of which there is more to tell than their place."""
-# How many calls and dots deep an expression is followed.
+"""Types of arguments that may be lists, or end with a string."""
+# The most nested calls and dots of an expression to follow.
 DEEP = 40
 
 
 class Source:
-    """A file: its bytes, and the tree of them.
+    """A file: its bytes and its tree.
 
     Attributes:
         source: bytes, in UTF-8.
-        root: the node of the whole.
+        root: the node of the whole file.
     """
 
     def __init__(self, source):
         self.source, self.root = source, _parsed(source)
-        if self.root.has_error and b"async" in source:  # a mere name before Python 3.7
+        if self.root.has_error and b"async" in source:  # a name before Python 3.7
             self.source = re.sub(rb"\basync(?=\s*[=,)])", b"_sync", source)
             self.root = _parsed(self.source)
-        self.has_cond = b"cond(" in self.source  # the only one asked for its branches
+        self.has_cond = b"cond(" in self.source  # only its branches are checked
 
     def text(self, node):
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -58,7 +58,7 @@ class Source:
         return re.sub(r"\s", "", self.text(name)), self.text(alias)
 
     def call(self, arguments):
-        """The `Call` of a node of arguments."""
+        """The `Call` for a node of arguments."""
         if arguments is None:
             return None
         if arguments.type != "argument_list":
@@ -81,7 +81,7 @@ class Source:
                 continue
             else:
                 positional += 1
-            if kind in SPELLED:  # of all others there is nothing to tell
+            if kind in SPELLED:  # only these can be lists or strings
                 if _several(argument):
                     lists.append(place)
                 texts += [(place, text) for text in self.ends(argument)]
@@ -93,7 +93,7 @@ class Source:
         )
 
     def _feeds(self, node):
-        """Whether an argument is evidently a feed: by its keys, or by its name."""
+        """Whether an argument is surely a feed, by its keys or its name."""
         if node is None or node.type != "dictionary":
             return bool(node and node.type == "identifier") and bool(
                 FEED.fullmatch(self.text(node))
@@ -103,7 +103,7 @@ class Source:
         return bool(keys) and all(k in ("identifier", "attribute") for k in keys)
 
     def ends(self, node):
-        """Yields the string that an expression ends with, of a list those of each."""
+        """Yields the string at the end of an expression, or of a list's elements."""
         if node.type in ("list", "tuple"):
             for one in node.named_children:
                 if one.type == "string":
@@ -129,7 +129,7 @@ class Source:
         )
 
     def _hands(self, argument):
-        """Whether an argument is a function that only hands out a name."""
+        """Whether an argument is a function that only returns a name."""
         if argument.type == "keyword_argument":
             argument = argument.child_by_field_name("value")
         if argument.type == "identifier":
@@ -140,11 +140,11 @@ class Source:
 
     @functools.cached_property
     def _handing(self):
-        """The names of the functions that only hand out a name."""
+        """The names of the functions that only return a name."""
         return {name.decode() for name in HANDING.findall(self.source)}
 
     def literal(self, arguments, position):
-        """The text of a string among the arguments, if it may be a name."""
+        """The text of a string in a position of the arguments, if it may be a name."""
         found = arguments.named_children if arguments is not None else []
         if len(found) <= position or found[position].type != "string":
             return None
@@ -154,14 +154,14 @@ class Source:
         return literal and literal[2]
 
     def asked(self, node):
-        """The chain that `getattr(tf.train, "Saver")` asks for, or None."""
+        """The chain for `getattr(tf.train, "Saver")`, or None."""
         arguments = node.child_by_field_name("arguments")
         literal = self.literal(arguments, 1)
         chain = literal and self.chain(arguments.named_children[0])
         return (*chain, literal) if chain else None
 
     def chain(self, node):
-        """("tf", "nn", "relu") of a dotted name; None for anything else."""
+        """("tf", "nn", "relu") for a dotted name; None for other nodes."""
         if node is None:
             return None
         text = self.source[node.start_byte : node.end_byte]
@@ -174,11 +174,11 @@ class Source:
             return None
         text = self.text(node)
         if not text.replace(".", "").replace("_", "").isalnum():
-            text = re.sub(r"#.*|[\s\\]", "", text)  # the dots may be on other lines
+            text = re.sub(r"#.*|[\s\\]", "", text)  # the parts may be on several lines
         return tuple(text.split("."))
 
     def expression(self, node):
-        """As `chain`, with "()" behind what is called: ("tf", "Session()", "run")."""
+        """As `chain`, with "()" after a called name: ("tf", "Session()", "run")."""
         links, called = [], ""
         for _ in range(DEEP):
             if node is None:
@@ -205,11 +205,11 @@ class Source:
         return None
 
     def characters(self, byte, column):
-        """A column in bytes, in characters."""
+        """Converts a column from bytes to characters."""
         return len(self.source[byte - column : byte].decode("utf-8", "replace"))
 
     def comments(self, word):
-        """[(line, text)] of the comments that hold a word, which is rare."""
+        """[(line, text)] of the comments with a word, which should be rare."""
         found, end = {}, 0
         while (start := self.source.find(word, end)) >= 0:
             end = start + len(word)
@@ -224,7 +224,7 @@ def _parsed(source):
 
 
 def _several(node):
-    """Whether an argument is written as a list or tuple of more than one."""
+    """Whether an argument is a list or tuple literal of more than one element."""
     if node.type == "list_comprehension":
         return True
     return node.type in ("list", "tuple") and len(node.named_children) > 1

@@ -1,4 +1,4 @@
-"""Which expressions are a KerasTensor: `tf.keras.Input`, and what layers make of it."""
+"""Finds the expressions that are a KerasTensor: Inputs, and outputs of layers."""
 
 import enum
 import re
@@ -8,13 +8,13 @@ from tf1to2.source.names.values import PARAMETER
 
 INPUTS = ("Input", "layers.Input", "engine.Input", "backend.placeholder")
 HELD = ("input", "output", "inputs", "outputs")
-# Without one of these a file makes no KerasTensor.
+# A file without this text makes no KerasTensor.
 ROOTS = re.compile(
     rb"\bInput\(|(?:model|layer|net)\w*[\])]*\.(?:in|out)puts?\b|backend\.placeholder\("
 )
 KERAS = owners.KERAS
-DEEP = 25  # layers that are followed, one before the other
-# Functions that take a KerasTensor, and make something else of it.
+DEEP = 25  # the most layers in a row to follow
+# Functions that accept a KerasTensor, and return another type.
 FINE = {
     *("eval", "get_uid", "get_value", "int_shape", "is_keras_tensor", "is_sparse"),
     *("to_dense", "is_tensor", "function", "print", "Session", "gradients"),
@@ -26,7 +26,7 @@ OPERATORS = (
 
 
 def may_be(source):
-    """Whether a file may make a KerasTensor; the first look, which is quick."""
+    """Whether a file may make a KerasTensor: a quick check of its bytes."""
     if not any(
         word in source for word in (b"Input(", b".input", b".output", b"holder(")
     ):
@@ -35,7 +35,7 @@ def may_be(source):
 
 
 def fed(call):
-    """The nodes that a call passes, without their keywords."""
+    """The nodes of a call's arguments, without the keywords."""
     return [
         one.child_by_field_name("value") if one.type == "keyword_argument" else one
         for one in call.child_by_field_name("arguments").named_children
@@ -54,7 +54,7 @@ NO, MAYBE, YES = Certainty
 
 
 class KerasTensors:
-    """What is a KerasTensor in a file.
+    """Says which expressions of a file are a KerasTensor.
 
     Args:
         values: `values.Values`.
@@ -66,7 +66,8 @@ class KerasTensors:
     def certainty(self, node, deep=DEEP):
         """The `Certainty` of an expression.
 
-        `MAYBE` is what a layer makes of a parameter: of an Input in most programs.
+        `MAYBE` is the output of a layer for a parameter, which is an Input in most
+        programs.
         """
         if node is None or not deep or node.id in self.open:
             return NO
@@ -92,7 +93,7 @@ class KerasTensors:
         return max((self.certainty(one, deep) for one in nodes), default=NO)
 
     def _of_attribute(self, node, deep):
-        """`self.x`, or what a layer or model has: `model.output`."""
+        """The `Certainty` of `self.x`, or of a layer's attribute: `model.output`."""
         found, _ = self.values.value(node)
         if not isinstance(found, str) and found is not None:
             return self.certainty(found, deep)
@@ -138,6 +139,6 @@ class KerasTensors:
         return node.type == "identifier" and self.values.value(node)[0] is PARAMETER
 
     def _is_in_a_builder(self, node):
-        """Whether a call stands in a function that may build a model of Inputs."""
+        """Whether the function around a call may build a model from Inputs."""
         _, name = owners.method(self.values, node)
         return name not in ("call", "__call__", "build", "train_step", "test_step")

@@ -1,8 +1,8 @@
-"""What an expression is where it stands: names lead to their last assignment.
+"""The value of an expression at its place: names lead to their last assignment.
 
-`Names` asks what a name is bound to anywhere in its scope. Here the order counts:
-`x = Dense(3)(x)` reads another x than it makes. Constructs ask for few expressions, so
-the bytes are searched when they are asked for.
+`Names` finds a binding anywhere in a scope. Here the order counts: `x = Dense(3)(x)`
+reads another x than it binds. Constructs need few expressions, so this module searches
+the bytes only when a construct asks.
 """
 
 import re
@@ -20,18 +20,18 @@ COMPREHENSIONS = (
     *("list_comprehension", "set_comprehension", "dictionary_comprehension"),
     "generator_expression",
 )
-# Models that are made with their weights by a call that has the name of a class.
+# Functions with the name of a class that return a model with weights.
 APPLICATIONS = "tensorflow.keras.applications."
-PACKAGE = re.compile(r"^(~?)keras\b")  # its classes are those of tf.keras
+PACKAGE = re.compile(r"^(~?)keras\b")  # its classes have the names of tf.keras
 MODEL = "tensorflow.keras.Model"
-# What follows a name that is bound, and what stands before one.
+# The text after a name that is bound, and the text before one.
 BOUND = re.compile(rb"\s*(?:=[^=]|,|:|in\b)")
 NAMED = re.compile(rb"\b(?:def|class|as|import)\s+$")
-DEEP = 12  # assignments that are followed, one after the other
+DEEP = 12  # the most assignments in a row to follow
 
 
 class Values:
-    """What the expressions of a file are.
+    """Finds the values and classes of the expressions in a file.
 
     Args:
         source: `syntax.Source`.
@@ -45,7 +45,7 @@ class Values:
         self._kept, self._bound, self._open = {}, {}, set()
 
     def once(self, find, *nodes):
-        """What `find(values, *nodes)` gives, which is found out once per file."""
+        """The result of `find(values, *nodes)`, cached per file."""
         key = find, *(node.id for node in nodes)
         if key not in self._kept:
             self._kept[key] = find(self, *nodes)
@@ -56,25 +56,25 @@ class Values:
         return self.source.text(node)
 
     def around(self, node, kinds):
-        """The nearest node of some kinds around a node, or None."""
+        """The nearest node around a node with one of the given types, or None."""
         node = node.parent
         while node is not None and node.type not in kinds:
             node = node.parent
         return node
 
     def above(self, node, last):
-        """Yields the nodes around a node, the innermost first, within another one."""
+        """Yields the nodes around a node, the innermost first, up to `last`."""
         node = node.parent
         while node is not None and node.id != last.id:
             yield node
             node = node.parent
 
     def attributes(self, pattern):
-        """Yields (node, match) of the attributes whose last names a pattern finds.
+        """Yields (node, match) for the attributes whose last names match a pattern.
 
         Args:
-            pattern: of bytes; its first group is the name, `op`, or the last names,
-                `shape.ndims`.
+            pattern: a pattern of bytes; its first group is the name, `op`, or the last
+                names, `shape.ndims`.
         """
         for match in pattern.finditer(self.source.source):
             node = self.source.root.descendant_for_byte_range(*match.span(1))
@@ -84,14 +84,14 @@ class Values:
                 yield node, match
 
     def call_at(self, bracket):
-        """The call whose bracket stands at a place of the bytes, or None."""
+        """The call whose opening bracket is at a byte, or None."""
         node = self.source.root.descendant_for_byte_range(bracket, bracket + 1)
         while node is not None and node.type in ("(", "argument_list"):
             node = node.parent
         return node if node is not None and node.type == "call" else None
 
     def scope(self, node):
-        """The `Scope` that a node stands in."""
+        """The `Scope` around a node."""
         while node is not None:
             if found := self.walk.scopes.get(node.id):
                 return found
@@ -111,15 +111,15 @@ class Values:
         return PACKAGE.sub(r"\1tensorflow.keras", found)
 
     def value(self, node):
-        """What a name, or `self.name`, was assigned last.
+        """The last value assigned to a name or to `self.name`.
 
         Args:
             node: an identifier or an attribute that is read.
 
         Returns:
-            (a node or None, whether the name gets one element of it): the value, or a
-            definition of a function or class; (`PARAMETER`, False) of a parameter;
-            (`UNKNOWN`, False) of what an import or a `with` brings, or nothing known.
+            (node or None, whether the name gets one element of it): the value, or the
+            definition of a function or class; (`PARAMETER`, False) for a parameter;
+            (`UNKNOWN`, False) for an import, a `with`, or an unknown name.
         """
         if node.type == "attribute":
             return self._of_object(node)
@@ -131,7 +131,7 @@ class Values:
         return self._last(name.encode(), above, node.start_byte)
 
     def _looped(self, name, node):
-        """What a comprehension goes through by a name, or None."""
+        """The iterable of a variable in a comprehension, or None."""
         for clause in node.named_children:
             if clause.type == "for_in_clause":
                 left = clause.child_by_field_name("left")
@@ -152,7 +152,7 @@ class Values:
             before = len(self.source.source) + 1
 
     def _bindings(self, name, function):
-        """[(from where on, value, whether an element)] of a name of a function."""
+        """[(first byte, value, whether an element)] of a name in a function."""
         key = name, function and function.id
         if key not in self._bound:
             around = function if function is not None else self.source.root
@@ -166,7 +166,7 @@ class Values:
         return self._bound[key]
 
     def _places(self, name, first, last):
-        """Yields (start, end) where a name may be bound."""
+        """Yields (start, end) of the places that may bind a name."""
         source, end = self.source.source, first
         while (start := source.find(name, end, last)) >= 0:
             end = start + len(name)
@@ -176,12 +176,12 @@ class Values:
                     yield start, end
 
     def _is_in(self, node, function):
-        """Whether a statement is a function's own, and not that of one inside it."""
+        """Whether a statement is in a function, but not in a function inside it."""
         own = self.around(node, FUNCTIONS)
         return (own and own.id) == (function and function.id)
 
     def _binding(self, start, end):
-        """(from where on, value, whether an element, the statement); or None."""
+        """(first byte, value, whether an element, statement) of a binding; or None."""
         node = self.source.root.descendant_for_byte_range(start, end)
         if node is None or node.type != "identifier":
             return None
@@ -230,7 +230,7 @@ class Values:
         return found
 
     def own(self, node):
-        """(the class around `self.name`, name); (None, "") of any other node."""
+        """(class around `self.name`, name); (None, "") for other nodes."""
         owner = self.around(node, ("class_definition",))
         chain = self.source.chain(node)
         if owner is None or not chain or len(chain) != 2 or chain[0] != "self":
@@ -238,7 +238,7 @@ class Values:
         return owner, chain[1]
 
     def _of_object(self, node):
-        """As `value`, of `self.name`: what its class assigns first."""
+        """As `value`, for `self.name`: the first value that its class assigns."""
         owner, name = self.own(node)
         if owner is None:
             return UNKNOWN, False
@@ -257,13 +257,14 @@ class Values:
         return UNKNOWN, False
 
     def followed(self, node):
-        """The node that a name stands for in the end; itself if it is no name.
+        """The node of the value of a name, through all assignments.
 
         Args:
             node: an expression or None.
 
         Returns:
-            A node; `PARAMETER` or `UNKNOWN`; of an element of something `UNKNOWN`.
+            A node, the same one if it is not a name; `PARAMETER`; or `UNKNOWN`, also
+            for an element.
         """
         for _ in range(DEEP):
             if isinstance(node, str) or node is None:
@@ -280,14 +281,14 @@ class Values:
         return node or UNKNOWN
 
     def made_by(self, node):
-        """The origin of the class that an object is of, or "".
+        """The origin of the class of an object, or "".
 
         Args:
             node: an expression.
 
         Returns:
-            "tensorflow.keras.layers.Dense"; "~tensorflow.keras.Model" of a class of the
-            file's own that is made from it; "@nets:Net" of one of another module.
+            "tensorflow.keras.layers.Dense"; "~tensorflow.keras.Model" for a derived
+            class in the file; "@nets:Net" for a class of another module.
         """
         node = self.followed(node)
         if isinstance(node, str):
@@ -313,7 +314,7 @@ class Values:
             return called
         if name in ("load_model", "model_from_json", "clone_model"):
             return MODEL
-        full = self.origin(call)  # a function of the file's own that returns it
+        full = self.origin(call)  # a function of the file that returns it
         if full.endswith("()") and scopes.is_found(full) and full != called + "()":
             return full.removesuffix("()")
         return ""

@@ -1,4 +1,4 @@
-"""The walk through a file: what every scope binds, and which names it mentions."""
+"""Visits the tree of a file: the names that every scope binds and mentions."""
 
 import bisect
 import functools
@@ -16,7 +16,7 @@ IMPORTERS = (b"import_module", b"importlib.import_module")
 RETURN = re.compile(rb"\b(return)\b[ \t(]*\w")
 ASKERS = (b"getattr", b"hasattr")
 LONGEST = max(map(len, IMPORTERS))
-LONG = 200  # bytes of an expression that is no condition any more
+LONG = 200  # a longer expression is no condition
 TARGETS = {
     "pattern_list",
     "tuple_pattern",
@@ -30,14 +30,14 @@ TARGETS = {
 
 
 class Mention(typing.NamedTuple):
-    """A name that is read.
+    """A name that the code reads.
 
     Attributes:
-        scope: where, or None of an import.
-        chain: as `Source.expression` makes it, or None where it is no mere name.
-        node: where it stands.
+        scope: the scope around it; None for an import.
+        chain: the chain of `Source.expression`; None if it is not a plain name.
+        node: its node.
         arguments: the node of its arguments, if it is called.
-        guards: the branches it stands in.
+        guards: the guarded branches around it.
     """
 
     scope: Scope
@@ -48,12 +48,12 @@ class Mention(typing.NamedTuple):
 
 
 class Walk:
-    """One walk through a tree.
+    """Visits a tree once, and collects bindings, mentions and guards.
 
     Args:
         source: `syntax.Source`.
         wanted: `words.Words`.
-        is_local: tells whether a top-level module is the project's own.
+        is_local: a function that says whether a top-level module is the project's.
 
     Attributes:
         top: the scope of the module.
@@ -61,7 +61,7 @@ class Walk:
         stars: the modules of its `from … import *`.
         guards: list of `guards.Guard`.
         scopes: {id of the node of a class, function or comprehension: its scope}.
-        sides: {id of a node: (number of the guard, side)} of the branches of guards.
+        sides: {id of a node: (number of the guard, side)} for the branches of guards.
     """
 
     def __init__(self, source, wanted, is_local):
@@ -72,9 +72,9 @@ class Walk:
         self.ahead = wanted.ahead()
         self.may_ask = guards.may_ask(source.source)
         self.has_dimensions = b".value" in source.source
-        self.has_models = b"keras" in source.source  # which functions make and return
+        self.has_models = b"keras" in source.source  # functions may return models
         visitors = _visitors()
-        # A stack, not recursion: nesting may be deeper than Python's own limit.
+        # A stack, not recursion: nesting may be deeper than Python's recursion limit.
         self.stack = stack = [(source.root, self.top, ())]
         while stack:
             node, scope, inside = stack.pop()
@@ -88,7 +88,7 @@ class Walk:
         self._push(scope, inside, *node.named_children)
 
     def _push(self, scope, inside, *nodes):
-        """Has the walk visit those nodes that hold a word that matters."""
+        """Pushes the nodes that contain a wanted word, to visit them later."""
         ahead, place, those = self.ahead, -1, []
         if self.wanted.everything:
             those = [(node, scope, inside) for node in nodes if node]
@@ -102,7 +102,7 @@ class Walk:
         those.reverse()
         self.stack += those
 
-    # What binds names. The docstring of a visitor lists the types of node it takes.
+    # Nodes that bind names. The docstring of a visitor lists the types of its nodes.
 
     def _on_import(self, node, scope, inside):
         """import_statement"""
@@ -130,7 +130,7 @@ class Walk:
             self._mention_import(f"{module}.{dotted}", name, inside)
 
     def _module(self, module, inside, name=None):
-        """What an import binds; leading dots are kept."""
+        """The `Import` for a module or a name in it; leading dots stay."""
         top, guarded = module.partition(".")[0], self._are_sure(inside)
         if top in records.PACKAGES:
             return Import(f"{module}.{name}" if name else module, guarded)
@@ -146,13 +146,13 @@ class Walk:
         return any(self.guards[number].sure for number, _ in inside)
 
     def _mention_import(self, dotted, node, inside):
-        """An import is a use where it names more than TensorFlow itself."""
+        """Adds a mention for an import of more than TensorFlow itself."""
         if dotted.startswith(records.BELOW):
             if records.public(dotted) != "tensorflow":
                 self.mentions.append(Mention(None, (dotted,), node, None, inside))
         elif dotted.startswith(standalone.PACKAGE + "."):
             if not (standalone.is_new(dotted) or self.is_local(standalone.PACKAGE)):
-                # As it is: the path may be gone.
+                # With the path as written, which may be gone.
                 self.mentions.append(Mention(None, (dotted,), node, None, inside))
 
     def _on_assignment(self, node, scope, inside):
@@ -164,7 +164,7 @@ class Walk:
         self._push(scope, inside, *self._mentioned(left), kind, right)
 
     def _mentioned(self, left):
-        """The parts of a target that are read: `x[i]`, `x.y`, but no mere name."""
+        """The parts of a target that are read: `x[i]`, `x.y`, but not a plain name."""
         if left is None or left.type == "identifier":
             return []
         if left.type in TARGETS:
@@ -172,13 +172,13 @@ class Walk:
         return [left]
 
     def _bind(self, left, right, scope, element=False, own=False):
-        """Binds the names in `left`, to what `right` is if that can be told.
+        """Binds the names in `left` to the value of `right`, if that is known.
 
         Args:
             left: a target.
             right: a node, or None.
-            scope: where.
-            element: whether it gets the elements of `right` one by one.
+            scope: the scope around the assignment.
+            element: whether `left` gets the elements of `right`, one after the other.
             own: whether the target belongs to a comprehension.
         """
         if left is None:
@@ -200,7 +200,7 @@ class Walk:
                 self._bind(target, value, scope, inner, own)
 
     def _unpacked(self, left, right, count, element):
-        """(what each of several targets gets, whether it gets that one's elements)."""
+        """(value for each of several targets, whether the target gets its elements)."""
         if left.type == "as_pattern_target":
             return [right] * count, [element] * count
         if right is not None and right.type in TARGETS and not element:
@@ -218,7 +218,7 @@ class Walk:
         return [None] * count, [False] * count
 
     def _values(self, node, scope, element=False):
-        """Yields what a name may be that gets the value of a node."""
+        """Yields the possible bindings of a name that gets the value of a node."""
         while node is not None and node.type in ("parenthesized_expression", "await"):
             node = node.named_children[0] if node.named_children else None
         while node is not None and node.type == "assignment":  # a = b = tf.nn
@@ -270,7 +270,7 @@ class Walk:
         return Alias(scope, chain) if chain else None
 
     def _asked(self, node, scope):
-        """An alias of the version that a condition, or what it is made of, asks for."""
+        """The `Alias` of the version in an expression that compares it; or None."""
         text = self.source.source[node.start_byte : node.end_byte]
         asked = len(text) < LONG and guards.VERSION.search(text)
         if not asked or guards.EARLIER.search(text):
@@ -283,7 +283,7 @@ class Walk:
         return self.source.source[start : node.end_byte]
 
     def _is(self, node, texts):
-        """Whether a node is one of a few words."""
+        """Whether the text of a node is one of a few words."""
         if node is None or node.end_byte - node.start_byte > LONGEST:
             return False
         return self.source.source[node.start_byte : node.end_byte] in texts
@@ -340,7 +340,7 @@ class Walk:
         self._push(inner, inside, body)
 
     def _function(self, body, scope, inner, inside):
-        """What a function's name is bound to: one that tells the version is a name."""
+        """The binding of a function; for one that checks the version, its `Alias`."""
         asked = self.may_ask and body is not None and self._asked(body, scope)
         guarded = self._are_sure(inside)
         if asked:
@@ -383,7 +383,7 @@ class Walk:
         self._push(inner, inside, body)
 
     def _mention_overridden(self, scope, bases, body, inside):
-        """What a base class called, and calls no more: a use where it is defined."""
+        """Adds a mention for a method that its base class does not call any more."""
         for function in body.named_children if bases else ():
             function = function.child_by_field_name("definition") or function
             if function.type != "function_definition":
@@ -400,7 +400,7 @@ class Walk:
         self.scopes[node.id] = Scope(scope, "comprehension")
         self._into(node, self.scopes[node.id], inside)
 
-    # What is written for both versions.
+    # Nodes with code for both versions.
 
     def _on_if(self, node, scope, inside):
         """if_statement elif_clause conditional_expression"""
@@ -436,7 +436,7 @@ class Walk:
             self.sides[part.id] = number, side
             self._push(scope, (*inside, (number, side)), part)
 
-    # What mentions names.
+    # Nodes that mention names.
 
     def _on_name(self, node, scope, inside, arguments=None):
         """identifier attribute"""
@@ -495,7 +495,7 @@ class Walk:
 
 @functools.cache
 def _visitors():
-    """{type of node: method}, by the docstrings of the methods."""
+    """{type of node: method}, from the docstrings of the methods."""
     return {
         kind: method
         for name, method in vars(Walk).items()

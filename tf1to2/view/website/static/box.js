@@ -437,7 +437,8 @@
     const asks = isText && !isError(text) && (!found.errors.length || found.like);
     if (asks) answer.append(...shownPassages(passages(text)));
     if (found.like && found.errors.length) {
-      answer.append(element("p", "Nothing has these very words. In words like these:"));
+      answer.append(element("p",
+        "The guide does not have this exact text. It has similar text:"));
     }
     answer.append(...found.errors.slice(0, SHOWN).map(shownError));
     const more = found.names.length - SHOWN;

@@ -1,6 +1,6 @@
 """Lists the words and openings that make a reader stop, in all prose written by hand.
 
-    python -m upkeep.words [FILE …]    lists them, each with its line and the rule
+    python -m upkeep.prose [FILE …]    lists them, each with its line and the rule
 
 Prose is Markdown without its code, and the docstrings, comments and messages of Python.
 Generated parts are left out. The rules are about words, never about lengths or counts.
@@ -21,7 +21,7 @@ FILES = "*.md", "*.py"
 # Generated files, recordings, programs as others wrote them, and old words to look for.
 NOT_OURS = """
     guide/false-friends.md guide/names/* guide/timings.md */recorded/* */legacy/*
-    upkeep/words.py tf1to2/tests/*
+    */legacy_numerics.py     upkeep/prose.py tf1to2/tests/*
 """.split()
 
 
@@ -62,28 +62,47 @@ CODE = re.compile(
     r"(?ms)<!-- table .*?<!-- end -->|<!-- in short -->.*?<!-- end -->|"
     r"^ *```.*?^ *```|``.+?``|`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->|^#.*?$|<[^>\n]+>"
 )
+ARGUMENT = re.compile(r"(?m)^ +\*{0,2}\w+(?:, \*{0,2}\w+)*(?=: )")
 WORDS = 3  # a string of fewer is a name, a key or a format
 
 
 def found(path):
     """Yields (line from 1, the words, the rule) where a reader of a file would stop."""
     text = path.read_text("utf-8")
-    for first, part in [(1, text)] if path.suffix == ".md" else _of_python(text):
+    parts = [(1, text)]
+    if path.suffix == ".py":
+        # The strings of tests are names of cases and expected texts.
+        strings = not path.name.startswith("test_") and "parity_tests" not in path.parts
+        parts = [*_docstrings(text), *_comments(text)] + [*_strings(text)] * strings
+    for first, part in parts:
         part = CODE.sub(lambda match: re.sub(r"[^\n]", "_", match[0]), part)
         for rule in RULES:
             for match in re.finditer(f"(?m){rule.pattern}", part):
                 yield first + part.count("\n", 0, match.start()), match[0], rule
 
 
-def _of_python(text):
-    """Yields (line from 1, text) of each comment and string of several words."""
+def _docstrings(text):
+    """Yields (line from 1, text) of docstrings, without the names of arguments."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if len(node.value.split()) >= WORDS:
-                yield node.lineno, node.value
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                yield node.lineno, ARGUMENT.sub("", node.value.value)
+
+
+def _comments(text):
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string.lstrip("# ")
+
+
+def _strings(text):
+    """Yields (line from 1, text) of the messages and other strings of several words."""
+    tree = ast.parse(text)
+    docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node not in docs:
+            if isinstance(node.value, str) and len(node.value.split()) >= WORDS:
+                yield node.lineno, node.value
 
 
 def files():
