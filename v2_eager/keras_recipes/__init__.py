@@ -377,7 +377,7 @@ def read_padded(x, weights):
 
 
 SIGNS = r"[!-&(-/:-@\[-`{-~\t\n]"
-"""Characters that the Tokenizer removes: all punctuation of ASCII but the apostrophe."""
+"""Characters that the Tokenizer removes: ASCII punctuation except the apostrophe."""
 
 
 def plain(texts):
