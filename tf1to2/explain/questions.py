@@ -297,6 +297,8 @@ def _of_guide():
             continue
         heading, rule, folded = path.stem, "", False
         for block in re.split(r"\n\n+", FENCE.sub("", path.read_text("utf-8"))):
+            if block.startswith("# ") and path.stem in topics.topics():
+                continue  # the pairs below belong to the topic, not to its title
             if block.startswith("#"):
                 heading, rule = block.strip("# \n"), ""
                 continue

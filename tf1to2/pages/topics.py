@@ -89,6 +89,11 @@ class Topic:
         return (ast.get_docstring(self._tree) or "").partition("\n")[0]
 
     @property
+    def title(self):
+        """The first line of the chapter: the subject in words, then names."""
+        return _titles()[self.name]
+
+    @property
     def pairs(self):
         """The public names, in the order of the page."""
         return _public(self._tree)
@@ -139,6 +144,12 @@ def _public(tree):
         if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
             return tuple(ast.literal_eval(node.value))
     return ()
+
+
+@functools.cache
+def _titles():
+    path = pathlib.Path(__file__).with_name("titles.tsv")
+    return {row["topic"]: row["title"] for row in tsv.rows(path)}
 
 
 def distance_told(far):
