@@ -60,7 +60,7 @@ def git(*words):
 
 
 def landed():
-    """The newest first parent of HEAD that is `HOURS` older; "" if no such commit exists."""
+    """The newest first parent of HEAD that is `HOURS` older; "" if none exists."""
     newest = int(git("show", "-s", "--format=%ct", "HEAD")) - HOURS * 3600
     return git(
         "rev-list", "--first-parent", "-1", f"--min-age={newest}", "HEAD"

@@ -1,13 +1,15 @@
 """Draws the pictures of README and the guide.
 
 Each function computes its data with the pages, and returns a figure. The files are
-guide/pictures/NAME.svg, where NAME is the name of the function. README's picture is a
-pair of the pages, in four files: for light and dark, wide and narrow browser windows.
+guide/pictures/NAME.svg, where NAME is the name of the function, and NAME-dark.svg for
+dark pages. README's picture is a pair of the pages, in four files: for light and dark,
+wide and narrow browser windows.
 """
 
 import argparse
 import json
 import pathlib
+import re
 
 import matplotlib
 import numpy as np
@@ -20,6 +22,12 @@ from v2_eager import averages, images, learning_rates, regularization
 
 FOLDER = pathlib.Path(__file__).parents[1] / "guide" / "pictures"
 OLD, NEW, GREY = "#b4540a", "#1f6fb2", "#767676"  # easy to distinguish
+GROUND, INK = "#131416", "#cfd0d0"  # the colours of Furo's dark pages
+DARK = {  # {colour: the colour on dark pages}
+    "#ffffff": GROUND, "#000000": INK, OLD: "#f0a35e", NEW: "#6fb7f2", GREY: "#a0a4a8",
+    "#5b2a86": "#c9a6ee", "#1f77b4": "#6fb7f2", "#2ca02c": "#6fd66f",
+    "#d62728": "#ff8a80", "#9467bd": "#c9a6ee",
+}  # fmt: skip
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "tf1to2",
@@ -231,6 +239,7 @@ def benchmarks():
         "from what is at hand": ("tf.function", "dataset", "loop", "fit"),
     }
     figure, both = _figure(7.2, 3.6, columns=2)
+    both[0].sharex(both[1])
     for axes, (title, forms) in zip(both, panels.items()):
         axes.axvline(1, color=GREY, linewidth=0.8)
         for number, form in enumerate(forms):
@@ -258,11 +267,14 @@ def benchmarks():
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_title(title, fontsize=9)
+        axes.set_title(title, fontsize=9, pad=16)
+        above = {"transform": axes.get_xaxis_transform(), "fontsize": 8}
+        axes.text(0.93, 1.01, "← faster", ha="right", **above)
+        axes.text(1.07, 1.01, "slower →", ha="left", **above)
         axes.set(
             yticks=range(len(rows)),
             yticklabels=[row["program"] for row in rows] if axes is both[0] else [],
-            xlabel="times of 1.15.5's sess.run",
+            xlabel="time / time of 1.15.5's sess.run",
             ylim=(len(rows) - 0.4, -0.6),
         )
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
@@ -301,6 +313,12 @@ def forms(name):
     }
 
 
+def dark(text):
+    """The text of a picture with the colours for dark pages."""
+    text = re.sub("#[0-9a-f]{6}", lambda match: DARK.get(match[0], match[0]), text)
+    return text.replace("*{stroke-linejoin", f"text{{fill: {INK}}}*{{stroke-linejoin")
+
+
 def _figure(width, height, columns=1):
     """A figure on white, and its axes."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
@@ -329,6 +347,7 @@ def main(arguments=None):
         path = FOLDER / f"{name}.svg"
         with matplotlib.rc_context(STYLE):
             PICTURES[name]().savefig(path, metadata={"Date": None, "Creator": None})
+        (FOLDER / f"{name}-dark.svg").write_text(dark(path.read_text("utf-8")), "utf-8")
         _told(path)
 
 

@@ -126,6 +126,15 @@ class PicturesTest(unittest.TestCase):
                 self.assertTrue((pictures.FOLDER / f"{picture}.svg").is_file())
 
     @parameterized.expand([(name,) for name in pictures.PICTURES])
+    def test_its_dark_form_differs_in_colours_alone(self, name):
+        light, dark = (
+            (pictures.FOLDER / f"{name}{end}.svg").read_text("utf-8")
+            for end in ("", "-dark")
+        )
+        self.assertEqual(pictures.dark(light), dark, f"draw it: upkeep pictures {name}")
+        self.assertNotRegex(dark, "#ffffff|#000000")
+
+    @parameterized.expand([(name,) for name in pictures.PICTURES])
     def test_its_command_draws_it(self, name):
         quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
         figure = pictures.PICTURES[name](**quick.get(name, {}))
