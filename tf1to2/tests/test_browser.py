@@ -24,6 +24,7 @@ SCHEMES = ["light", "dark"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # A page of each kind: the entry, a chapter, sections with code, names, the search.
 SAMPLE = ["index", "averages", *errors_page.PAGES, "symptoms", "names/train", "search"]
+SAMPLE += ["benchmarks", "examples/stages/stage2"]
 PAGES = sorted({*texts.pages().values(), *texts.texts()} | {*SAMPLE})
 
 

@@ -22,11 +22,15 @@ from tf1to2.view.website import extension, programs, texts
 
 pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s
 
+BOTH = re.compile('(?s)<span class="?b(?: d")?>(.*?)</span>')  # what both sides say
+THERE = re.compile('<span class="?c(?: d")?></span>')  # its place on the right
+
 
 class Reader(html.parser.HTMLParser):
     """Collects ids, links and the balance of tags."""
 
     VOID = {"meta", "link", "input", "br", "hr", "img", "use", "path", "line", "circle"}
+    VOID |= {"wbr"}
 
     def __init__(self, text):
         super().__init__()
@@ -120,6 +124,19 @@ class SiteTest(unittest.TestCase):
             style = path.read_text("utf-8")
             self.assertNotRegex(style, r"@import|url\([\"']?(http|//)")
 
+    def test_each_page_names_its_copy_and_each_copy_is_there(self):
+        for name in texts.texts():
+            copy = f"{name}.md"
+            self.assertTrue((built() / copy).is_file(), copy)
+            self.assertIn(copy.rpartition("/")[2], read()[f"{name}.html"][1].loaded)
+        self.assertTrue((built() / "llms.txt").is_file())
+
+    def test_pictures_of_copies_are_there(self):
+        for path in built().rglob("*.md"):
+            shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", path.read_text("utf-8"))
+            for picture in shown:
+                self.assertTrue((path.parent / picture).is_file(), (path, picture))
+
     def test_what_the_theme_misses_is_where_it_was(self):
         text = "".join(text for text, _ in read().values())
         for found, wanted in site.MISSED.items():
@@ -148,11 +165,12 @@ class SiteTest(unittest.TestCase):
                 place, _, part = part.partition('"')
                 part = part.partition("</section>")[0]
                 code = re.findall("(?s)<pre class=alone>(.*?)</pre>", part)
+                part = re.sub("<span class=u>.*?</span>", "", part)
                 for sides in part.split("<div class=sides>")[1:]:
-                    shared = re.findall("(?s)<span class=b>(.*?)</span>", sides)
+                    shared = BOTH.findall(sides)
                     columns = re.findall("(?s)<code class=[lr]>(.*?)</code>", sides)
                     for column in columns:
-                        for mark in re.findall("<span class=c></span>", column):
+                        for mark in THERE.findall(column):
                             column = column.replace(mark, shared.pop(0), 1)
                         code.append(column)
                 found[place] = [

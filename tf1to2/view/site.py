@@ -13,7 +13,8 @@ from tf1to2 import __version__
 from tf1to2.common.errors import CommandError, needs
 from tf1to2.common.processes import may_fork
 from tf1to2.pages import topics
-from tf1to2.view.website import box, passages, texts
+from tf1to2.view.website import box, copies, passages, texts
+from tf1to2.view.website.breaks import breakable
 
 HERE = pathlib.Path(__file__).parent
 ENTRY = "index.html"
@@ -49,7 +50,8 @@ SPARED = {  # an eighth of a page of short sections, which no style or script re
         '<a class="reference internal" ', "<a "
     ),
 }
-SCRIPTS = "site.js", "search.js", "box.js"
+MARKDOWN = '<link rel="alternate" type="text/markdown" href="{}.md"></head>'
+SCRIPTS = "site.js", "tables.js", "search.js", "box.js"
 SETTINGS = {
     "project": "TensorFlow 1 → 2",
     "html_title": "TensorFlow 1 → 2, side by side",
@@ -122,7 +124,8 @@ def _built(folder):
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
     source, built = folder / "source", folder / "html"
-    for page, text in texts.texts().items():
+    pages = texts.texts()
+    for page, text in pages.items():
         path = source / f"{page}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
@@ -146,8 +149,14 @@ def _built(folder):
         told = told.replace(f"{source}{os.sep}", "").split("\n")
         more = f" (and {len(told) - 1} lines more)" if told[1:] else ""
         raise CommandError(f"page: Sphinx warns: {told[0]}{more}")
+    for file, text in copies.copies(pages).items():
+        (built / file).write_text(text, "utf-8")
+    shutil.copytree(source / "pictures", built / "pictures")  # which copies show
     for path in built.rglob("*.html"):
-        path.write_text(_mended(path.read_text("utf-8")), "utf-8")
+        text = _mended(path.read_text("utf-8"))
+        if path.with_suffix(".md").exists():
+            text = text.replace("</head>", MARKDOWN.format(path.stem), 1)
+        path.write_text(text, "utf-8")
     return built
 
 
@@ -157,4 +166,4 @@ def _mended(text):
         text = text.replace(found, wanted)
     for found, wanted in SPARED.items():
         text = re.sub(found, wanted, text)
-    return text
+    return breakable(text)

@@ -4,8 +4,10 @@ import functools
 import re
 
 from tf1to2.pages import sides
-from tf1to2.pages.align import STEP, align
+from tf1to2.pages.align import STEP, Row, align
 from tf1to2.view.coloured import Coloured, changed
+
+SHORT = 3  # rows of docstrings that are not folded
 
 
 @functools.cache
@@ -24,41 +26,50 @@ def columns(anchor, pair, titles=("TensorFlow 1", "TensorFlow 2")):
 
     Returns:
         HTML. The grid puts each line below the last one of its column; what a column
-        lacks is an empty piece of so many rows.
+        lacks is an empty piece of so many rows. Of long docstrings the first line is
+        shown; a button shows the rest on both sides.
     """
-    left, right = (coloured(definition.module) for definition in pair)
+    modules = [coloured(definition.module) for definition in pair]
+    left, right = modules
+    docs = [_docstring(*both) for both in zip(modules, pair, strict=True)]
+    shared = left.text(docs[0]) == right.text(docs[1])
     rows = align(left.lines, right.lines, *map(sides.block, pair))
-    docs = [side.docs.get(d.name) for side, d in zip((left, right), pair, strict=True)]
-    shared = docs[0] and docs[1] and left.text(docs[0]) == right.text(docs[1])
-    ours, theirs, steps, before = _Column(), _Column(), {}, False
-    for row in rows:
-        both = shared and row.same and row.left in docs[0] and row.right in docs[1]
-        if both:  # what both sides say is one block
-            if not before:
-                ours.add("<span class=b>")
-                theirs.add("<span class=c>")
-            ours.spans[-1] += left.html(row.left)
-            before = True
-            continue
-        marks, kind, before = ((), ()), "x", False
-        if row.left and row.right:
-            a, b = left.lines[row.left - 1], right.lines[row.right - 1]
-            marks, kind = changed(a, b), "" if a.strip() == b.strip() else "z"
-        step = row.left and STEP.match(left.lines[row.left - 1])
-        anchored = ""
-        if step and anchor:
-            name = f"{anchor}.{slug(step['step'])}"
-            steps[name] = steps.get(name, 0) + 1
-            name += f"-{steps[name]}" if steps[name] > 1 else ""
-            anchored = f' id="{name}"'
-        if row.left:
-            ours.add(f"<span class=l{kind}{anchored}>{left.html(row.left, marks[0])}")
-        else:
-            ours.gap += 1
-        if row.right:
-            theirs.add(f"<span class=r{kind}>{right.html(row.right, marks[1])}")
-        else:
-            theirs.gap += 1
+    head, rest, body = _parts(rows, docs)
+    if len(rest) <= SHORT:
+        head, rest = head + rest, []
+    ours, theirs, steps = _Column(), _Column(), {}
+    for part in filter(None, (head, rest, body)):
+        before = False
+        for column in (ours, theirs):
+            column.begin(len(part) if part is rest else 0)
+        for row in part:
+            both = shared and row.same and row.left in docs[0] and row.right in docs[1]
+            if both:  # what both sides say is one block
+                if not before:
+                    ours.add("b")
+                    theirs.add("c")
+                ours.spans[-1] += left.html(row.left)
+                before = True
+                continue
+            marks, kind, before = ((), ()), "x", False
+            if row.left and row.right:
+                a, b = left.lines[row.left - 1], right.lines[row.right - 1]
+                marks, kind = changed(a, b), "" if a.strip() == b.strip() else "z"
+            step = row.left and STEP.match(left.lines[row.left - 1])
+            anchored = ""
+            if step and anchor:
+                name = f"{anchor}.{slug(step['step'])}"
+                steps[name] = steps.get(name, 0) + 1
+                name += f"-{steps[name]}" if steps[name] > 1 else ""
+                anchored = f' id="{name}"'
+            if row.left:
+                ours.add(f"l{kind}", left.html(row.left, marks[0]), anchored)
+            else:
+                ours.gap += 1
+            if row.right:
+                theirs.add(f"r{kind}", right.html(row.right, marks[1]))
+            else:
+                theirs.gap += 1
     heads = [
         _head(side, title, definition.name)
         for side, title, definition in zip("lr", titles, pair, strict=True)
@@ -78,6 +89,38 @@ def single(title, definition):
     return f"{_head('side', title, definition.name)}<pre class=alone>{code}</pre>"
 
 
+def _docstring(module, definition):
+    """The numbers of the lines of a docstring; an empty range if it is missing."""
+    body = getattr(definition.node, "body", None)
+    first = body[0].lineno if body else definition.stop
+    return module.docs.get(definition.name, range(first, first))
+
+
+def _parts(rows, docs):
+    """Rows up to the docstrings' first lines, the rest of these, and the code below.
+
+    Args:
+        rows: of `align`.
+        docs: (numbers of the lines of the left docstring, of the right one).
+
+    Returns:
+        Three lists of rows. A docstring and code in one row get a row each.
+    """
+    parts = [], [], []
+    for row in rows:
+        where = {
+            side: 0 if number < doc[:1].stop else 1 if number in doc else 2
+            for side, number, doc in zip("lr", (row.left, row.right), docs, strict=True)
+            if number
+        }
+        if len(set(where.values())) == 1:
+            parts[where.popitem()[1]].append(row)
+        else:
+            parts[where["l"]].append(Row(row.left, None, False))
+            parts[where["r"]].append(Row(None, row.right, False))
+    return parts
+
+
 def _head(side, title, name):
     return (
         f"<p class={side}>{title} <button type=button data-copy={side}>"
@@ -94,13 +137,31 @@ class _Column:
     """The lines of one side, and how many rows are empty since the last of them."""
 
     def __init__(self):
-        self.spans, self.gap = [], 0
+        self.spans, self.gap, self.folded = [], 0, False
 
-    def add(self, span):
+    def begin(self, folded):
+        """Begins a part; a part of so many `folded` rows is shown by a button."""
+        self._fill()
+        self.folded = folded
+        if folded:
+            button = "<button type=button data-docs aria-expanded=false>"
+            label = f"Docstring: {folded} more lines"
+            self.spans.append(f"<span class=u>{button}{label}</button>")
+
+    def add(self, kind, text="", anchored=""):
+        """Adds a piece of a kind, which is a class of site.css."""
+        self._fill()
+        self._start(kind, anchored)
+        self.spans[-1] += text
+
+    def _fill(self):
         if self.gap:
-            self.spans.append(f'<span class=g style="grid-row:span {self.gap}">')
-        self.spans.append(span)
+            self._start("g", f' style="grid-row:span {self.gap}"')
         self.gap = 0
+
+    def _start(self, kind, more):
+        kind = f'"{kind} d"' if self.folded else kind
+        self.spans.append(f"<span class={kind}{more}>")
 
     @property
     def html(self):

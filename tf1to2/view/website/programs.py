@@ -1,5 +1,6 @@
 """The pages of the site that show the programs in `examples/`: a page per folder."""
 
+import difflib
 import functools
 import pathlib
 import re
@@ -16,6 +17,8 @@ LANGUAGES = {
     ".py": "python", ".json": "json", ".yml": "yaml", ".txt": "text", ".ipynb": "json",
 }  # fmt: skip
 SHOWN = (*LANGUAGES, ".md")
+STAGE = re.compile(r"examples/stages/stage(\d+)")
+LONG = 60  # lines of a difference that is folded on the page of its stage
 NOT_OURS = {"__pycache__", ".pytest_cache", ".ipynb_checkpoints"}
 
 
@@ -61,9 +64,12 @@ def text(page):
     """The text of a page: what the folder's README says, then its files as code."""
     names = [path for path, of in files().items() if of == page]
     readme = f"{page}/README.md"
-    parts = [f"# {page}\n"]
+    stage = STAGE.fullmatch(page)
+    parts = [f"# Stage {stage[1]}\n" if stage else f"# {page}\n"]
     if readme in names:
         parts = [topics.document(readme).read_text("utf-8")]
+    if stage and (lines := changes(int(stage[1]))):
+        parts.append(_shown(int(stage[1]), lines, len(lines) > LONG))
     for path in names:
         if path != readme:
             code = topics.document(path).read_text("utf-8").rstrip()
@@ -71,6 +77,41 @@ def text(page):
             heading = f"## {_title(path, page)}"
             parts.append(f"{heading}\n\n````{language}\n{code}\n````\n")
     return "\n".join(parts)
+
+
+def changes(number):
+    """The lines of a unified diff from the stage before; [] for the first stage."""
+    paths = [f"examples/stages/stage{n}/train.py" for n in (number - 1, number)]
+    if number == 0 or not all(path in files() for path in paths):
+        return []
+    before, after = (
+        topics.document(path).read_text("utf-8").splitlines() for path in paths
+    )
+    names = [path.removeprefix("examples/stages/") for path in paths]
+    return list(difflib.unified_diff(before, after, *names, lineterm=""))
+
+
+def with_changes(plan):
+    """The plan, whose section of each stage ends with what changes in the program."""
+
+    def section(match):
+        number = int(match[2])
+        lines = changes(number)
+        return match[1] + (_shown(number, lines, True) + "\n") * bool(lines)
+
+    return re.sub(r"(?ms)^(## (\d)\. .*?)(?=^## |\Z)", section, plan)
+
+
+def _shown(number, lines, folded):
+    """A difference as Markdown."""
+    signs = [line[:1] for line in lines[2:]]
+    counts = f"{signs.count('-')} lines go, {signs.count('+')} are new"
+    said = f"From stage {number - 1} to stage {number}: {counts}"
+    code = "\n".join(["````diff", *lines, "````"])
+    if not folded:
+        return f"{said}.\n\n{code}\n"
+    summary = f'<details class="changes"><summary>{said}</summary>'
+    return f"{summary}\n\n{code}\n\n</details>\n"
 
 
 def _title(path, page):

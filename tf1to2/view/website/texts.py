@@ -20,7 +20,15 @@ FENCED = re.compile(r"(?ms)^((````?)(?!`).*?^\2$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 PICTURE = re.compile("(?s)<picture>.*?</picture>")  # README's, in several forms
+IMAGE = re.compile(r"!\[([^\]]*)\]\(((?:guide/)?pictures/([\w-]+))\.svg\)")
+# The pair of the entry: both sides as blocks, then its name.
+BESIDE_EACH_OTHER = re.compile(
+    r"(?s)TensorFlow 1:\n\n```python\n.*?\n```\n\nTensorFlow 2, with .*?:\n\n"
+    r"```python\n.*?\n```\n(?=\nThis is \[`([\w.]+)`)"
+)
 WIDE = "---\nhide-toc: true\n---\n"
+EQUAL = "Both sides compute the same losses and the same weights."
+BROAD = "index", "false-friends", "timings"  # their tables and code are
 SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
 
@@ -49,10 +57,13 @@ def _text(path, page):
     topic = topics.topics().get(page) if path.startswith("guide/") else None
     if topic:
         text = _with_pairs(text, topic)
-    text = PICTURE.sub(_forms, text)
+    text = IMAGE.sub(_for_both_themes, PICTURE.sub(_forms, text))
+    text = BESIDE_EACH_OTHER.sub(rf"{EQUAL}\n\n```{{sides}} \1\n```\n", text)
+    if page == "plan":
+        text = programs.with_changes(text)
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     text = _outside_code(re.sub(r"<!-- [^\n]* -->\n?", "", text), path, page)
-    text = SHORT * (page in errors_page.PAGES) + text
+    text = SHORT * (page in errors_page.PAGES) + WIDE * (page in BROAD) + text
     if page == "index":
         return text + _contents()
     children = [child for child in pages().values() if child.startswith(f"{page}/")]
@@ -69,6 +80,15 @@ def _forms(picture):
         width = "narrow" if "-narrow" in form else "wide"
         shown.append(f"![{alt}]({form}){{.only-{theme} .only-{width}}}")
     return "\n".join(shown)
+
+
+def _for_both_themes(match):
+    """A picture, and its dark form if there is one."""
+    alt, path, name = match.groups()
+    if not (topics.document("guide") / f"pictures/{name}-dark.svg").exists():
+        return match[0]
+    dark = f"![{alt}]({path}-dark.svg){{.only-dark}}"
+    return f"![{alt}]({path}.svg){{.only-light}}\n{dark}"
 
 
 def _program(page):
@@ -168,19 +188,25 @@ def _pair(topic, name, folded=False):
     return f"```{{pair}} {topic.name}.{name}\n{option}```\n"
 
 
-def _contents():
-    """The sidebar: the topics by group, the commands, then what goes across all."""
+@functools.cache
+def groups():
+    """{title: pages}: the topics by group, the commands, then what goes across all."""
     entry = topics.document(ENTRY).read_text("utf-8")
     order = [page for _, page in pages().items() if f"/{page}.md)" in entry]
     order.sort(key=lambda page: entry.index(f"/{page}.md)"))
-    groups = topics.groups()
-    topical = {name for names in groups.values() for name in names}
+    found = topics.groups()
+    topical = {name for names in found.values() for name in names}
     rest = [page for page in order if "/" not in page and page not in topical]
     every = [p for p in pages().values() if "/" not in p and p != "index"]
     rest += [p for p in every if p not in {*rest, *topical, *TOOLS}]
     rest = [page for page in rest if page not in topics.COMMANDS]
-    groups |= {"Commands": topics.COMMANDS, "Across topics": rest, "The tools": TOOLS}
-    return "".join(_tree(pages, title) for title, pages in groups.items())
+    found |= {"Commands": topics.COMMANDS, "Across topics": rest, "The tools": TOOLS}
+    return found
+
+
+def _contents():
+    """The sidebar."""
+    return "".join(_tree(pages, title) for title, pages in groups().items())
 
 
 def _tree(pages, title=""):

@@ -60,8 +60,8 @@ document.addEventListener("click", async (event) => {
   const sides = button.closest(".sides");
   const shared = sides ? [...sides.querySelectorAll("span.b")] : [];
   const lines = sides
-    ? [...sides.querySelectorAll(`code.${button.dataset.copy} > span`)]
-      .map((line) => line.className === "c" ? shared.shift() : line)
+    ? [...sides.querySelectorAll(`code.${button.dataset.copy} > span:not(.u)`)]
+      .map((line) => line.classList.contains("c") ? shared.shift() : line)
     : [button.parentElement.nextElementSibling];
   const text = lines.map((line) => line.textContent).join("");
   const label = button.firstChild;
@@ -77,6 +77,17 @@ document.addEventListener("click", async (event) => {
     area.remove();
   }
   setTimeout(() => { label.textContent = "Copy"; }, 1500);
+});
+
+// The rest of a pair's docstrings: a button for each side, where one is below the other.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-docs]");
+  if (!button) return;
+  const sides = button.closest(".sides");
+  const shown = sides.classList.toggle("documented");
+  for (const each of sides.querySelectorAll("button[data-docs]")) {
+    each.setAttribute("aria-expanded", shown);
+  }
 });
 
 // An anchor is the same on every page: "layers.make_conv2d" is on layers.html.
