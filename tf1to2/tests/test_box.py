@@ -25,50 +25,56 @@ SCRIPTS = pathlib.Path(box.__file__).with_name("static")
 NODE = shutil.which("node")
 OF_A_TYPE = "type object 'Dataset' has no attribute 'output_shapes'"
 UNDEFINED = "name 'contrib_slim' is not defined"
-# What box.js needs of a page; it answers the messages of the standard input.
-PAGE = """
-const listeners = {}, [script, names] = process.argv.slice(1);
-const elements = {
-  "box": {
-    dataset: {}, value: "",
-    addEventListener: (kind, listener) => { listeners[kind] = listener; },
-  },
-  "box-answer": { replaceChildren() {} },
-};
-globalThis.window = globalThis;
-globalThis.document = {
-  documentElement: { dataset: {} },
-  getElementById: (id) => elements[id],
-  addEventListener() {},
-  createElement: () => ({}),
-  head: { append(element) { require(names); element.onload(); } },
-};
-require(script);
-listeners.focus();
-const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const answers = texts.map((text) => window.tf1to2.ofError(text));
-console.log(JSON.stringify(
-  answers.map(({ names, errors }) => [names.slice(0, 1), errors.map((e) => e.message)])
-));
+# Answers the messages of the standard input.
+MESSAGES = """
+const lookup = tf1to2Lookup(window.tf1to2);
+const { ofError } = tf1to2Messages(window.tf1to2, lookup);
+const answer = texts.map(ofError)
+  .map(({ names, errors }) => [names.slice(0, 1), errors.map((e) => e.message)]);
 """
-
-
 # Answers the questions of the standard input.
-SEARCH = """
-const [script, guide] = process.argv.slice(1);
+QUESTIONS_ASKED = """
+const answer = texts.map((text) => tf1to2Search.passages(text, window.tf1to2.guide));
+"""
+# Runs a program with what the scripts of the site know of the page.
+RUN = """
 globalThis.window = globalThis;
 window.tf1to2 = {};
-require(guide);
-require(script);
+process.argv.slice(1).forEach((script) => require(script));
 const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const { passages } = window.tf1to2Search;
-const found = texts.map((text) => passages(text, window.tf1to2.guide));
-console.log(JSON.stringify(found));
+%s
+console.log(JSON.stringify(answer));
 """
+
+
+def by_node(program, scripts, data, texts):
+    """The answer of a program of Node about texts.
+
+    Args:
+        program: JavaScript that makes `answer` of `texts`.
+        scripts: files of the site that it needs: "search.js".
+        data: modules whose `script()` it needs before, names.js first.
+        texts: strings.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [SCRIPTS / name for name in scripts]
+        for module in reversed(data):
+            path = pathlib.Path(folder) / f"{module.__name__}.js"
+            path.write_text(module.script(), "utf-8")
+            paths.insert(0, path)
+        run = subprocess.run(
+            [NODE, "-e", RUN % program, "--", *paths],
+            input=json.dumps(texts),
+            capture_output=True,
+            text=True,
+        )
+    if run.stderr:
+        raise AssertionError(run.stderr)
+    return json.loads(run.stdout)
 
 
 def explained(text):
-    """What `explain` finds in a message.
+    """The answer of `explain` to a message.
 
     Returns:
         [[the first name that it is about], the messages that it knows]; where there is
@@ -120,11 +126,12 @@ class RulesTest(unittest.TestCase):
                 [match and (match.span(), match.groups()) for match in wanted],
             )
 
-    @unittest.skipUnless(NODE, "test_browser.py asks the box in a browser")
+    @unittest.skipUnless(NODE, "test_browser_box.py asks the box in a browser")
     def test_the_box_answers_every_message_as_explain_does(self):
         wanted = {text: explained(text) for text in examples()}
         self.assertEqual(wanted[OF_A_TYPE][0], ["tf.data.Dataset.output_shapes"])
-        answers = self.asked(PAGE, "box.js", box.script(), list(wanted))
+        scripts = "lookup.js", "messages.js"
+        answers = by_node(MESSAGES, scripts, [box], list(wanted))
         for text, answer in zip(wanted, answers, strict=True):
             self.assertEqual(answer, wanted[text], text)
 
@@ -132,24 +139,10 @@ class RulesTest(unittest.TestCase):
     def test_the_box_finds_the_passages_that_explain_finds(self):
         asked = [*QUESTIONS.values(), *MORE.values(), *SYMPTOMS]
         asked += ["why is it slow", "xyzzy plugh", "placeholder in TF 2.4"]
-        found = self.asked(SEARCH, "search.js", passages.script(), asked)
+        found = by_node(QUESTIONS_ASKED, ["search.js"], [passages], asked)
         for text, answer in zip(asked, found, strict=True):
             wanted = [[*one[:4], list(one.lacks)] for one in questions.passages(text)]
             self.assertEqual(answer, wanted, text)
-
-    def asked(self, page, script, data, texts):
-        """What a program of Node answers, given a script of the site and its data."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "data.js"
-            path.write_text(data, "utf-8")
-            run = subprocess.run(
-                [NODE, "-e", page, "--", SCRIPTS / script, path],
-                input=json.dumps(texts),
-                capture_output=True,
-                text=True,
-            )
-        self.assertEqual(run.stderr, "", run.stderr)
-        return json.loads(run.stdout)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from tf1to2 import __version__
 from tf1to2.common.errors import CommandError, needs
 from tf1to2.common.processes import may_fork
 from tf1to2.pages import topics
-from tf1to2.view.website import box, copies, passages, texts
+from tf1to2.view.website import box, copies, passages, ranking, texts
 from tf1to2.view.website.breaks import breakable
 
 HERE = pathlib.Path(__file__).parent
@@ -35,7 +35,6 @@ MISSED = {  # by furo 2025.12
     'class="caption" role="heading"': 'class="caption" role="heading" aria-level="2"',
     '<aside class="sidebar-drawer"': '<aside class="sidebar-drawer" aria-label="Site"',
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
-    '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
     "<pre><span></span>": '<pre tabindex="0">',
     '<th class="head"><p></p></th>': "<td></td>",
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
@@ -51,7 +50,8 @@ SPARED = {  # an eighth of a page of short sections, which no style or script re
     ),
 }
 MARKDOWN = '<link rel="alternate" type="text/markdown" href="{}.md"></head>'
-SCRIPTS = "site.js", "tables.js", "search.js", "box.js"
+SCRIPTS = "site tables search lookup messages answer box".split()
+DATA = {"names": box, "passages": passages, "pages": ranking}  # loaded when needed
 SETTINGS = {
     "project": "TensorFlow 1 → 2",
     "html_title": "TensorFlow 1 → 2, side by side",
@@ -63,7 +63,7 @@ SETTINGS = {
     "html_show_copyright": False,
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": [(name, {"defer": ""}) for name in SCRIPTS],
+    "html_js_files": [(f"{name}.js", {"defer": ""}) for name in SCRIPTS],
     "html_use_index": False,
     "html_copy_source": False,
     "html_show_sphinx": False,
@@ -132,8 +132,8 @@ def _built(folder):
     for name in ("static", "templates"):
         shutil.copytree(HERE / "website" / name, source / f"_{name}")
     shutil.copytree(topics.document("guide") / "pictures", source / "pictures")
-    for name, script in (("names", box.script()), ("passages", passages.script())):
-        (source / "_static" / f"{name}.js").write_text(script, "utf-8")
+    for name, module in DATA.items():
+        (source / "_static" / f"{name}.js").write_text(module.script(), "utf-8")
     jobs = os.cpu_count() or 1 if may_fork() else 1
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():

@@ -1,7 +1,7 @@
-"""What the box of the site knows: every name, member and error that `explain` answers.
+"""names.js, for the box of the site: every name, member and error of `explain`.
 
-The answers are those of `tf1to2 explain`, made beforehand: box.js looks them up. Which
-one a pasted message gets is found by the expressions and thresholds of
+The answers are those of `tf1to2 explain`, made beforehand: lookup.js looks them up.
+messages.js finds the answer to a pasted message by the expressions and thresholds of
 `explain/messages.py`, which are written here for JavaScript.
 """
 
@@ -31,7 +31,7 @@ EXPRESSIONS = (
 CONSTANTS = (
     "ENOUGH END WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS RAISED_ALONE".split()
 )
-"""What box.js uses of `explain/messages.py`, under the same names."""
+"""The names in `explain/messages.py` that messages.js uses."""
 
 
 def script():
@@ -78,10 +78,10 @@ def rules():
     """The expressions and thresholds that recognize messages, for names.js.
 
     Returns:
-        A dictionary: "PATTERNS" are pairs of an expression and the function of box.js
-        that finds the names for its groups, "MODULES" pairs of an expression and its
-        replacement, "expressions" has those of `EXPRESSIONS` by name. The other keys
-        are constants of `explain/messages.py`.
+        A dictionary: "PATTERNS" are pairs of an expression and the function of
+        messages.js that finds the names for its groups, "MODULES" pairs of an
+        expression and its replacement, "expressions" has those of `EXPRESSIONS` by
+        name. The other keys are constants of `explain/messages.py`.
     """
     return {
         "PATTERNS": [
@@ -101,12 +101,12 @@ def rules():
 
 
 class _Told:
-    """What is said of names, each text once.
+    """The texts about names, each once.
 
     Attributes:
         texts: {(verdict, message, pair, whether it calls the name, other pairs): its
-            number}; in a message "{}" is the name, "{.}" and "{_}" what stands before
-            and behind its last dot, "{@}" the name of the former today.
+            number}; in a message "{}" is the name, "{.}" and "{_}" are its parts
+            before and behind the last dot, "{@}" the name of the former today.
     """
 
     def __init__(self):

@@ -1,7 +1,7 @@
 """passages.js: what the guide has, for the questions that are asked in the site's box.
 
 search.js ranks the passages as `explain/questions.py` does: the words, the thresholds
-and the numbers that it needs are written here, so that they stand in one place.
+and the numbers that it needs are written here, so that they are in one place.
 """
 
 import json
@@ -21,8 +21,8 @@ def script():
     pairs = sorted(of_pairs.lengths)
     data = {
         "passages": [list(passage[:4]) for passage in known],
-        "index": _flat(index, {row: row for row in index.lengths}),
-        "ofPairs": _flat(of_pairs, {pair: i for i, pair in enumerate(pairs)}),
+        "index": flat(index, {row: row for row in index.lengths}),
+        "ofPairs": flat(of_pairs, {pair: i for i, pair in enumerate(pairs)}),
         "pairs": pairs,
         "subjects": questions.subjects(),
         "symptoms": questions.symptoms(),
@@ -46,7 +46,7 @@ def script():
     return f"window.tf1to2.guide = {text};\n"
 
 
-def _flat(index, numbers):
+def flat(index, numbers):
     """An `Index` as numbers: {stem: [document, times, document, times, …]}."""
     return {
         "having": {

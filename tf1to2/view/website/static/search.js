@@ -1,7 +1,8 @@
 "use strict";
 
 // What the guide has on a question: the passages that `explain/questions.py` finds, by
-// its numbers, which are in passages.js (view/website/passages.py).
+// its numbers, which are in passages.js (view/website/passages.py), and the pages that are
+// about its words, by those in pages.js (view/website/ranking.py).
 (() => {
   const isRelease = (stem) => stem.includes(".");
 
@@ -146,5 +147,58 @@
     return [...first, ...found];
   }
 
-  window.tf1to2Search = { passages };
+  // The stems that a field of the pages knows; of a word that none has, those it begins.
+  function known(asked, field) {
+    return [...asked].flatMap((stem) => {
+      if (has(field, stem).length || stem.length < 3) return [stem];
+      return Object.keys(field.having).filter((one) => one.startsWith(stem));
+    });
+  }
+
+  const spelling = (name) => name.toLowerCase().replace(/[^a-z0-9.]+/g, " ").trim();
+
+  // The page of the site that has a document of the guide.
+  const pageOf = (path) => path === "README.md" ? "readme"
+    : path.replace(/^guide\//, "").replace(/\.md$/, "");
+
+  // The address of a passage: the section under its heading.
+  function addressOf(path, heading, places) {
+    const pair = places.find((place) => place === heading || place.endsWith(`.${heading}`));
+    const anchor = pair ?? heading.toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-").replace(/^[-0-9]+|-$/g, "");  // as Sphinx makes it
+    return `${pageOf(path)}.html#${anchor}`;
+  }
+
+  // The pages on a question, the best first: [page, title, lesson, pairs and passage of it
+  // that have the words] each. The page that is called so comes first, then `led`: where
+  // the answer to a name leads.
+  function pages(question, guide, site, led = null) {
+    const asked = known(askedOf(question, guide), site.fields.at(-1));
+    const score = new Map();
+    for (const field of site.fields) {
+      for (const [page, own] of scores(field, asked, guide)) {
+        score.set(page, (score.get(page) ?? 0) + own * site.weights[page]);
+      }
+    }
+    const called = spelling(question);
+    site.pages.forEach(([page, title], number) => {
+      const first = [page, title].map(spelling).includes(called) ? 2 : page === led ? 1 : 0;
+      if (first) score.set(number, first * 1e6);
+    });
+    const ofPair = scores(guide.ofPairs, asked, guide);
+    const pairs = [...ofPair.keys()].sort((a, b) => ofPair.get(b) - ofPair.get(a))
+      .map((number) => guide.pairs[number]);
+    const ofPassage = scores(guide.index, asked, guide), best = new Map();
+    for (const [row, own] of ofPassage) {
+      const page = pageOf(guide.passages[row][0]);
+      if (own > (ofPassage.get(best.get(page)) ?? 0)) best.set(page, row);
+    }
+    return [...score.keys()].sort((a, b) => score.get(b) - score.get(a)).map((number) => {
+      const [page, title, lesson] = site.pages[number];
+      const own = pairs.filter((pair) => pair.startsWith(`${page}.`));
+      return [page, title, lesson, own, guide.passages[best.get(page)]?.[2] ?? ""];
+    });
+  }
+
+  window.tf1to2Search = { addressOf, pages, passages };
 })();

@@ -112,6 +112,3 @@ function reveal() {
 }
 addEventListener("hashchange", reveal);
 reveal();
-
-// Excerpts of what a search finds are fetched, which no browser allows from a folder.
-if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

@@ -1,0 +1,128 @@
+"""The page of results of the site in a browser: see test_browser."""
+
+import itertools
+import re
+import urllib.parse
+
+import pytest
+from parameterized import parameterized
+
+from tf1to2.tests import test_ranking
+from tf1to2.tests.test_browser import SCHEMES, WIDTHS, Site
+
+pytestmark = pytest.mark.browser
+LOOKS = [(f"{w}, {s}", w, s) for w, s in itertools.product(WIDTHS, SCHEMES)]
+
+
+class ResultsTest(Site):
+    def search(self, words, width=1400, scheme="light"):
+        """Opens the page of results; the pages that it lists, best first."""
+        self.open("search", width, scheme)
+        address = (self.folder / "search.html").as_uri()
+        self.page.goto(f"{address}?{urllib.parse.urlencode({'q': words})}")
+        self.page.wait_for_selector("#search-results > p >> text=/found|No page/")
+        return self.page.locator("#search-results ol > li > a").evaluate_all(
+            "links => links.map(a => a.getAttribute('href').slice(2, -5))"
+        )
+
+    def answer(self):
+        return self.page.inner_text(".answer")
+
+    @parameterized.expand(
+        [
+            ("a name", "dynamic_rnn", "tf.nn.dynamic_rnn rewrite", "rnn"),
+            ("a member", "Saver.restore", "tf.train.Saver.restore", "checkpoints"),
+            (
+                "an error of a name",
+                "AttributeError: module 'tensorflow' has no attribute 'placeholder'",
+                "tf.placeholder rewrite",
+                "basics",
+            ),
+            (
+                "an error",
+                "ValueError: No gradients provided for any variable: w",
+                "No gradients provided",
+                "errors-keras",
+            ),
+            ("a symptom", "the loss is nan", "The loss is NaN", "numerical_stability"),
+        ]
+    )
+    def test_the_answer_is_on_top_and_its_page_first(self, _, words, told, page):
+        pages = self.search(words)
+        self.assertTrue(self.answer().startswith(told), self.answer())
+        self.assertEqual(pages[0], page)
+        self.assertEqual(self.page.input_value("#query"), words)
+        answer, first = (
+            self.page.locator(which).first.bounding_box()["y"]
+            for which in (".answer", "#search-results ol")
+        )
+        self.assertLess(answer, first)
+        self.assertEqual(self.said, [])
+
+    def test_other_names_that_have_it_are_left_out(self):
+        self.search("GRUCell")
+        self.assertNotIn("CudnnCompatibleGRUCell", self.answer())
+
+    def test_a_name_that_is_begun_is_answered(self):
+        self.search("FixedLengthRecordRea")
+        self.assertIn("tf.FixedLengthRecordReader", self.answer())
+
+    def test_pairs_of_a_page_are_a_click_away(self):
+        self.search("GRUCell")
+        self.page.click("#search-results ol ul a >> text=make_gru")
+        self.page.wait_for_url("**/rnn.html#rnn.make_gru")
+        marked = self.page.locator("article .highlighted").first
+        self.assertEqual(marked.text_content(), "GRUCell")
+
+    def test_what_no_page_has_is_said(self):
+        self.assertEqual(self.search("xyzzy"), [])
+        self.assertIn("No page has these words.", self.page.inner_text("article"))
+
+    def test_the_field_of_the_page_searches(self):
+        self.search("GRUCell")
+        self.page.fill("#query", "horovod")
+        self.page.press("#query", "Enter")
+        self.page.wait_for_selector("#search-results ol a >> text=horovod")
+
+    @parameterized.expand(LOOKS)
+    def test_it_is_accessible_and_fits(self, _, width, scheme):
+        for words in ("the loss is nan", "GRUCell"):
+            self.search(words, width, scheme)
+            wide = self.page.evaluate("document.documentElement.scrollWidth")
+            self.assertLessEqual(wide, width)
+            self.assertEqual(self.violations(), [])
+            outside = [url for url in self.asked if not url.startswith("file:")]
+            self.assertEqual(outside, [])
+
+    def test_every_search_finds_its_page(self):
+        self.search("GRUCell")
+        ranked = self.page.evaluate(
+            """async (searches) => {
+              const { guide, site } = window.tf1to2, found = [];
+              for (const search of searches) {
+                const { words, page } = await window.tf1to2Answer.to(search, 1);
+                found.push(window.tf1to2Search.pages(words, guide, site, page)
+                  .slice(0, 2).map(([name]) => name));
+              }
+              return found;
+            }""",
+            list(test_ranking.SEARCHES),
+        )
+        wanted = test_ranking.SEARCHES.items()
+        for (search, pages), found in zip(wanted, ranked, strict=True):
+            self.assertFalse(set(pages.split()).isdisjoint(found), (search, found))
+
+    def test_every_passage_leads_to_its_section(self):
+        self.search("GRUCell")
+        addresses = self.page.evaluate(
+            """() => window.tf1to2.guide.passages.map(([page, heading, , places]) =>
+              window.tf1to2Search.addressOf(page, heading, places))"""
+        )
+        self.assertGreater(len(addresses), 6_000)
+        known = {}
+        for address in addresses:
+            page, _, anchor = address.partition("#")
+            if page not in known:
+                text = (self.folder / page).read_text("utf-8")
+                known[page] = set(re.findall(' id="([^"]*)"', text))
+            self.assertIn(anchor, known[page], address)
