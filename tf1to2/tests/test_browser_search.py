@@ -1,4 +1,4 @@
-"""The page of results of the site in a browser: see test_browser."""
+"""The page of results and the filters of the site in a browser: see test_browser."""
 
 import itertools
 import re
@@ -126,3 +126,101 @@ class ResultsTest(Site):
                 text = (self.folder / page).read_text("utf-8")
                 known[page] = set(re.findall(' id="([^"]*)"', text))
             self.assertIn(anchor, known[page], address)
+
+
+class FilterTest(Site):
+    def filter(self, text):
+        """Types into the field; what it says then."""
+        self.page.fill("#filter", text)
+        return self.page.inner_text(".filter [role=status]")
+
+    def shown(self, what):
+        return self.page.locator(f"article {what} >> visible=true")
+
+    @parameterized.expand(
+        [
+            ("false-friends", "tbody tr", "RMSPropOptimizer", "rows"),
+            ("names/train", "tbody tr", "optimizer", "rows"),
+            ("names/contrib-7", "tbody tr", "seq2seq beam", "rows"),
+            ("errors", "section:has(> h3)", "no attribute 'contrib'", "messages"),
+            ("errors-keras", "section:has(> h3)", "Unrecognized keyword", "messages"),
+        ]
+    )
+    def test_only_what_has_the_words_stays(self, name, units, text, kind):
+        self.open(name)
+        whole = self.shown(units).count()
+        words = text.lower().replace("'", " ").split()
+        told = self.filter(text)
+        left = [one.lower() for one in self.shown(units).all_text_contents()]
+        self.assertEqual(told, f"{len(left)} of {whole} {kind}")
+        self.assertTrue(0 < len(left) < whole / 2, told)
+        self.assertTrue(all(word in one for one in left for word in words), left)
+        self.assertEqual(self.said, [])
+
+    def test_empty_headings_and_tables_hide(self):
+        self.open("errors")
+        whole = self.shown("h2").count()
+        self.filter("has no attribute 'contrib'")
+        for heading in self.shown("h2").all():
+            below = heading.locator("xpath=.. >> h3 >> visible=true")
+            self.assertGreater(below.count(), 0, heading.inner_text())
+        self.assertLess(self.shown("h2").count(), whole)
+        self.open("false-friends")
+        self.filter("tf.py_func")
+        for table in self.shown("table").all():
+            self.assertGreater(table.locator("tbody tr >> visible=true").count(), 0)
+
+    def test_escape_clears(self):
+        self.open("names/train")
+        whole = self.shown("tbody tr").count()
+        self.filter("Saver")
+        self.page.press("#filter", "Escape")
+        self.assertEqual(self.page.input_value("#filter"), "")
+        self.assertEqual(self.shown("tbody tr").count(), whole)
+        self.assertEqual(self.page.inner_text(".filter [role=status]"), "")
+
+    def test_without_a_match_it_offers_the_search(self):
+        self.open("names/train")
+        self.assertTrue(self.filter("conv2d").startswith("0 of "))
+        self.page.click(".filter a")
+        self.page.wait_for_url("**/search.html?q=conv2d")
+
+    @parameterized.expand(["hash", "link"])
+    def test_a_link_to_a_hidden_row_clears(self, way):
+        self.open("false-friends#tf-nn-dropout")
+        self.filter("gradients")
+        name = "tf-nn-dropout"  # where the address leads already
+        if way == "hash":
+            name = "tf-where"
+        row = self.page.locator(f"tr:has(#{name})")
+        self.assertFalse(row.is_visible())
+        if way == "hash":
+            self.page.evaluate("location.hash = '#tf-where'")
+        else:
+            self.page.evaluate(f"document.querySelector('a[href=\"#{name}\"]').click()")
+        row.wait_for()
+        self.assertEqual(self.page.input_value("#filter"), "")
+        self.page.wait_for_function(
+            "id => document.getElementById(id).getBoundingClientRect().top < 300",
+            arg=name,
+        )
+
+    def test_a_link_to_a_row_that_is_left_keeps_the_filter(self):
+        self.open("false-friends")
+        self.filter("tf.nn.dropout")
+        self.page.evaluate("location.hash = '#tf-nn-dropout'")
+        self.assertEqual(self.page.input_value("#filter"), "tf.nn.dropout")
+
+    def test_other_pages_have_no_filter(self):
+        for name in ("rnn", "names", "index", "symptoms"):
+            self.open(name)
+            self.assertEqual(self.page.locator("#filter").count(), 0, name)
+
+    @parameterized.expand(LOOKS)
+    def test_it_is_accessible_and_fits(self, _, width, scheme):
+        for name, text in (("false-friends", "dropout"), ("errors", "contrib")):
+            self.open(name, width, scheme)
+            self.filter(text)
+            wide = self.page.evaluate("document.documentElement.scrollWidth")
+            self.assertLessEqual(wide, width)
+            self.assertEqual(self.violations(), [])

@@ -50,7 +50,7 @@ SPARED = {  # an eighth of a page of short sections, which no style or script re
     ),
 }
 MARKDOWN = '<link rel="alternate" type="text/markdown" href="{}.md"></head>'
-SCRIPTS = "site tables search lookup messages answer box".split()
+SCRIPTS = "site tables search lookup messages answer box filter".split()
 DATA = {"names": box, "passages": passages, "pages": ranking}  # loaded when needed
 SETTINGS = {
     "project": "TensorFlow 1 → 2",
