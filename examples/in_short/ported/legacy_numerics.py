@@ -51,24 +51,25 @@ import numpy as np
 import tensorflow as tf
 
 DEFAULT_GRAPH_SEED = 87654321
-"""What TensorFlow takes, then and now, if only the op has a seed."""
+"""TensorFlow 1 and 2 use this graph seed if only the op has a seed."""
 INT32_MAX = 2**31 - 1
 
 
 def kernel_seeds(graph_seed, op_seed):
-    """The two numbers that begin the stream of an op: `tf.get_seed` of 1.15.5.
+    """Computes the two seeds of a random op, as `tf.get_seed` of 1.15.5 did.
 
     Args:
-        graph_seed: int that `tf.set_random_seed` was given, or None if it was not.
-        op_seed: int, the `seed=` of the op; or None without a graph seed. With a graph
-            seed, an op without its own took the number of the graph's last node.
+        graph_seed: int that was passed to `tf.set_random_seed`, or None.
+        op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
+            with one, v1 used the number of the graph's last node as the op seed.
 
     Returns:
-        (seed, seed2), the attributes of the node; (0, 0) draws anew in every program.
+        (seed, seed2), the attributes of the op's node. (0, 0) means that every program
+        draws other numbers.
 
     Raises:
-        ValueError: a graph seed and no op seed.
-        TypeError: a seed that is no number.
+        ValueError: a graph seed without an op seed.
+        TypeError: a seed is not a number.
     """
     if graph_seed is None and op_seed is None:
         return 0, 0
@@ -81,14 +82,15 @@ def kernel_seeds(graph_seed, op_seed):
 
 
 def stream(seed, seed2):
-    """The stream of one random op of TensorFlow 1, the first number and all others.
+    """Makes a generator that draws the same numbers as a random op of TensorFlow 1.
 
-    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
-    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
+    v1's kernels used the Philox algorithm: `seed` was its key, `seed2` the upper half
+    of its counter, and a draw of n numbers advanced the counter by 256 n. A
+    `tf.random.Generator` does the same.
 
     Args:
-        seed: int, as the node has it: see `kernel_seeds`.
-        seed2: int, likewise.
+        seed: int, the attribute of the op's node: see `kernel_seeds`.
+        seed2: int, the second attribute.
 
     Returns:
         tf.random.Generator with `normal`, `uniform` and `truncated_normal`; its state
@@ -100,40 +102,41 @@ def stream(seed, seed2):
 
 
 def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
-    """Draws what one new op of TensorFlow 1 drew first.
+    """Draws the numbers that a new random op of TensorFlow 1 drew in its first run.
 
     Args:
-        kind: "normal", "truncated_normal" (mean, deviation) or "uniform" (bounds).
+        kind: "normal", "truncated_normal" (mean, stddev) or "uniform" (bounds).
         shape: list of ints.
-        first, second: the two numbers of the distribution.
+        first, second: mean and stddev, or lower and upper bound.
         dtype: float dtype.
-        seed: of the op: an int, below the seed of `tf.random.set_seed`; or a generator
-            such as a `stream`, to draw from; or None, for the next one of those that
-            `tf.random.set_seed` begins. The number of v1's node it is not.
+        seed: an int, the op seed, used together with the global seed of
+            `tf.random.set_seed`; or a generator such as a `stream` to draw from; or
+            None to use the next seed that follows from `tf.random.set_seed`, which is
+            not the seed that v1 took from the op's place in the graph.
 
     Returns:
         Tensor of this shape and dtype.
     """
     if isinstance(seed, tf.random.Generator):
         return getattr(seed, kind)(shape, first, second, dtype)
-    if seed is None:  # each function would count from 0, and draw what the last drew
+    if seed is None:  # else each function would count from 0 and repeat the same draws
         with tf.init_scope():
-            if tf.executing_eagerly():  # not so where tf.Variable lifts what it is told
+            if tf.executing_eagerly():  # False where tf.Variable lifts initial values
                 seed = tf.random.uniform([], 0, INT32_MAX, tf.int32).numpy().item()
     op = getattr(tf.random, kind)
-    # A function of its own: an eager draw goes on where the last of its seed ended.
+    # A new function: an eager op with the same seed would continue its last stream.
     drawn = tf.function(lambda: op(shape, first, second, dtype, seed))
     return drawn.get_concrete_function()()  # else TensorFlow warns of retracing
 
 
 def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
-    """`tf.truncated_normal_initializer`: nothing beyond two deviations.
+    """`tf.truncated_normal_initializer`: normal, cut off at two standard deviations.
 
     Args:
-        mean: of the normal distribution.
-        stddev: its standard deviation, before it is cut.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        mean: mean of the normal distribution.
+        stddev: standard deviation before the cut.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -146,10 +149,11 @@ def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
 
 
 def fans(shape):
-    """How many numbers a unit sums up, and how many units a number goes to.
+    """Computes fan-in (inputs per unit) and fan-out (units per input) of a kernel.
 
     Args:
-        shape: of a kernel, [..., inputs, outputs]; of one dimension both are its size.
+        shape: shape of a kernel, [..., inputs, outputs]. With one dimension, its size
+            is both.
 
     Returns:
         (fan_in, fan_out).
@@ -167,19 +171,20 @@ def variance_scaling(
     seed=None,
     dtype=tf.float32,
 ):
-    """`tf.variance_scaling_initializer`: a variance of scale / n.
+    """`tf.variance_scaling_initializer`: draws with variance scale / fan.
 
     Args:
         scale: positive number.
-        mode: what n is: "fan_in", "fan_out" or "fan_avg", the mean of the two.
-        distribution: "normal" or "truncated_normal", "untruncated_normal", "uniform".
+        mode: which fan: "fan_in", "fan_out" or "fan_avg", the mean of the two.
+        distribution: "truncated_normal" or "normal" (the same), "untruncated_normal",
+            or "uniform".
         seed, dtype: see the module.
 
     Returns:
         Function from a shape and a dtype to a tensor.
 
     Raises:
-        ValueError: an argument that is none of these.
+        ValueError: another scale, mode or distribution.
     """
     if scale <= 0:
         raise ValueError("`scale` must be positive float.")
@@ -203,7 +208,7 @@ def variance_scaling(
         stddev = math.sqrt(variance)
         if distribution == "untruncated_normal":
             return draw("normal", shape, 0.0, stddev, dtype, seed)
-        # A normal distribution cut off at two deviations has this deviation left.
+        # The deviation of a standard normal distribution that is cut off at ±2.
         stddev /= 0.87962566103423978
         return draw("truncated_normal", shape, 0.0, stddev, dtype, seed)
 
@@ -211,13 +216,13 @@ def variance_scaling(
 
 
 def glorot_uniform(seed=None, dtype=tf.float32):
-    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+    """`tf.glorot_uniform_initializer`, the default initializer of `tf.get_variable`.
 
-    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    Draws from ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
 
     Args:
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -228,22 +233,23 @@ def glorot_uniform(seed=None, dtype=tf.float32):
 def contrib_variance_scaling(
     factor=2.0, mode="FAN_IN", uniform=False, seed=None, dtype=tf.float32
 ):
-    """`tf.contrib.layers.variance_scaling_initializer`, which has other numbers.
+    """`tf.contrib.layers.variance_scaling_initializer`: variance factor / fan.
 
     Follows `tensorflow/contrib/layers/python/layers/initializers.py` of 1.15.5.
 
     Args:
-        factor: positive number; 2 is He's.
+        factor: positive number; 2 gives He's initializer.
         mode: "FAN_IN", "FAN_OUT" or "FAN_AVG".
-        uniform: whether to draw from ±sqrt(3 * factor / n), else a truncated normal
-            distribution of deviation sqrt(1.3 * factor / n).
+        uniform: whether to draw from ±sqrt(3 * factor / fan); otherwise draws from a
+            truncated normal distribution with the standard deviation
+            sqrt(1.3 * factor / fan).
         seed, dtype: see the module.
 
     Returns:
         Function from a shape and a dtype to a tensor.
 
     Raises:
-        TypeError: no such mode.
+        TypeError: an unknown mode.
     """
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
@@ -263,13 +269,14 @@ def contrib_variance_scaling(
 def contrib_xavier(uniform=True, seed=None, dtype=tf.float32):
     """`tf.contrib.layers.xavier_initializer`, the default of contrib's layers.
 
-    Uniform, it is Glorot's. Else a normal distribution of variance 2.6 / (fan_in +
-    fan_out), of which the cut at two deviations leaves about 2 / (fan_in + fan_out).
+    With `uniform` it is Glorot's uniform initializer. Otherwise it draws from a normal
+    distribution of variance 2.6 / (fan_in + fan_out) that is cut off at two standard
+    deviations, which leaves a variance of about 2 / (fan_in + fan_out).
 
     Args:
         uniform: whether to draw from a uniform distribution.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -285,25 +292,27 @@ AttentionWrapperState = collections.namedtuple(
 
 
 class AttentionWrapper(tf.Module):
-    """`tf.contrib.seq2seq.AttentionWrapper`: a cell that looks at memories.
+    """`tf.contrib.seq2seq.AttentionWrapper`: a cell that attends to memories.
 
         attention = AttentionWrapper(cell, LuongAttention(128), 128)
         outputs, state = rnn.unroll(attention.over(memory, lengths), x)
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or like these.
-        attention_mechanism: an `Attention`, or a list, with a list in all places.
-        attention_layer_size: size of a layer of the cell's output and what it saw, or
-            None for what it saw alone.
-        alignment_history: whether the state keeps all alignments.
-        cell_input_fn: what the cell reads, of what comes and what was seen last; None
-            puts the one behind the other.
-        output_attention: whether what was seen is put out, or what the cell puts out.
-        name: what the names of the layers' variables begin with.
-        initializer: of the layers' kernels, or None for v1's, `glorot_uniform`.
+        attention_mechanism: an `Attention`, or a list; with a list, the memories, the
+            lengths and `attention_layer_size` are lists, too.
+        attention_layer_size: size of the dense layer that computes the attention from
+            the cell's output and the context; None: the attention is the context.
+        alignment_history: whether the state keeps the alignments of all steps.
+        cell_input_fn: function from the inputs and the last attention to the inputs of
+            the cell; None concatenates them.
+        output_attention: whether a step outputs the attention; if not, it outputs the
+            cell's output.
+        name: prefix of the names of the attention layers' variables.
+        initializer: initializer of these layers' kernels; None for `glorot_uniform`.
 
     Raises:
-        ValueError: not a size per mechanism.
+        ValueError: `attention_layer_size` does not have one size for each mechanism.
     """
 
     def __init__(
@@ -344,7 +353,7 @@ class AttentionWrapper(tf.Module):
         return tuple(items) if self.several else items[0]
 
     def over(self, memory, lengths=None):
-        """The cell that looks at these memories, for one batch.
+        """Returns a cell that attends to the memories of one batch.
 
         Args:
             memory: [batch, time, size] float tensor.
@@ -354,7 +363,7 @@ class AttentionWrapper(tf.Module):
             An `AttentiveCell`.
 
         Raises:
-            As `Attention.remember`.
+            The errors of `Attention.remember`.
         """
         if lengths is None:
             lengths = [None] * len(self.mechanisms) if self.several else None
@@ -362,15 +371,15 @@ class AttentionWrapper(tf.Module):
         return AttentiveCell(self, [one.remember(*rest) for one, *rest in parts])
 
     def attention_size(self, sizes):
-        """Size of all that is seen in memories of these sizes."""
+        """Returns the size of the attention for memories of these sizes."""
         return sum(layer or size for layer, size in zip(self.layer_sizes, sizes))
 
     def build(self, depth, sizes, dtype):
-        """Makes the variables, once: for inputs of a depth, memories of these sizes."""
+        """Makes the variables, once, for inputs and memories of these sizes."""
         if self.layers is not None:
             return
         units = self.cell.output_size
-        # In a function what it checks would come before; an outer scope is no name's.
+        # Outside of a traced function; no outer scope becomes a prefix of the names.
         with tf.init_scope(), tf.name_scope(""):
             seen = tf.ones([1, self.attention_size(sizes)], dtype)
             both = self.cell_input_fn(tf.ones([1, depth], dtype), seen)
@@ -388,10 +397,10 @@ class AttentionWrapper(tf.Module):
 
 
 class AttentiveCell:
-    """An `AttentionWrapper` over the memories of a batch: a cell like any other.
+    """An `AttentionWrapper` with the memories of one batch: the cell of a loop.
 
-    Its state is an `AttentionWrapperState`; `state._replace(cell_state=…)` sets where
-    the cell begins. Make it by `AttentionWrapper.over`.
+    Its state is an `AttentionWrapperState`; `state._replace(cell_state=…)` sets the
+    cell's first state. `AttentionWrapper.over` makes an `AttentiveCell`.
 
     Args:
         wrapper: the `AttentionWrapper`, which has the variables.
@@ -415,10 +424,10 @@ class AttentiveCell:
         self.wrapper.cell.begin(depth + self.attention_size, dtype)
 
     def zero_state(self, batch, dtype):
-        """The state at the beginning.
+        """Returns the state before the first step.
 
         Raises:
-            tf.errors.InvalidArgumentError: a memory of another batch.
+            tf.errors.InvalidArgumentError: a memory has another batch size.
         """
         wrapper, histories = self.wrapper, []
         for memory in self.memories:
@@ -474,12 +483,12 @@ class AttentiveCell:
 
 
 class Memory(typing.NamedTuple):
-    """What a mechanism looks at in every step, made once.
+    """A memory as a mechanism reads it in every step; `remember` computes it once.
 
     Attributes:
-        keys: [batch, time, num_units] tensor, what a query is compared with.
+        keys: [batch, time, num_units] tensor, which a query is compared with.
         values: [batch, time, size] tensor, zero past the end.
-        mask: [batch, time] bool tensor, False past the end, or None for no end.
+        mask: [batch, time] bool tensor, False past the end, or None without lengths.
     """
 
     keys: tf.Tensor
@@ -488,21 +497,21 @@ class Memory(typing.NamedTuple):
 
 
 class Attention(tf.Module):
-    """What the mechanisms share; each has a `score`, and variables to `build`.
+    """Base class of the mechanisms; a subclass has `score` and `make_variables`.
 
-    A mechanism is called with a query, [batch, depth], a `Memory` of its own, from
-    `remember`, and the last alignments, for the alignments, [batch, time].
+    A call takes a query, [batch, depth], a `Memory` from `remember` of the same
+    mechanism, and the previous alignments. It returns the alignments, [batch, time].
 
-    `keras.layers.Attention` scores by products, without variables, and remembers no
-    memory.
+    `keras.layers.Attention` scores by dot products, without kernels, and keeps no
+    memory between calls.
 
     Args:
         num_units: size of the keys.
-        name: what the names of its variables begin with.
-        memory_layer: what the name of the keys' kernel begins with.
-        probability_fn: makes alignments of scores: `tf.nn.softmax`, `hardmax`.
+        name: prefix of the names of its variables.
+        memory_layer: prefix of the name of the keys' kernel.
+        probability_fn: function from scores to alignments: `tf.nn.softmax`, `hardmax`.
         score_mask_value: the score past the end.
-        initializer: of the kernels, or None for v1's default, `glorot_uniform`.
+        initializer: initializer of the kernels; None for `glorot_uniform`, as in v1.
     """
 
     def __init__(
@@ -522,36 +531,36 @@ class Attention(tf.Module):
 
     def variable(self, path, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
-        # In a function what it checks would come before; an outer scope is no name's.
+        # Outside of a traced function; no outer scope becomes a prefix of the names.
         with tf.init_scope(), tf.name_scope(""):
             return tf.Variable(initializer(shape, dtype), name=path)
 
     def build(self, depth, size, dtype):
-        """Makes the variables, once, for queries of a depth, memories of a size."""
+        """Makes the variables, once, for queries and memories of these sizes."""
         self.build_keys(size, dtype)
         if not self.built:
             self.make_variables(depth, dtype)
             self.built = True
 
     def build_keys(self, size, dtype):
-        """Makes the kernel of the keys, once."""
+        """Makes the kernel of the keys, once, for memories of this size."""
         if self.memory_kernel is None:
             path, shape = f"{self.memory_path}/kernel", [size, self.num_units]
             self.memory_kernel = self.variable(path, shape, dtype)
 
     def remember(self, memory, lengths=None):
-        """Makes what the steps look at.
+        """Computes the keys of a memory, and sets the memory to zero past the end.
 
         Args:
             memory: [batch, time, size] float tensor.
-            lengths: [batch] int tensor, or None where all sequences fill the time.
+            lengths: [batch] int tensor, or None if all sequences have the full length.
 
         Returns:
             A `Memory`.
 
         Raises:
             ValueError: the size is unknown.
-            tf.errors.InvalidArgumentError: on a CPU: a length that is not positive.
+            tf.errors.InvalidArgumentError: on a CPU: a length is not positive.
         """
         size, mask = memory.shape[2], None
         if size is None:
@@ -565,7 +574,7 @@ class Attention(tf.Module):
         return Memory(tf.tensordot(memory, self.memory_kernel, 1), memory, mask)
 
     def initial_alignments(self, memory):
-        """Where attention is before the first step: nowhere."""
+        """Returns the alignments before the first step: all zeros."""
         return tf.zeros_like(memory.values[:, :, 0])
 
     def __call__(self, query, memory, previous=None):
@@ -582,16 +591,16 @@ class Attention(tf.Module):
 
 
 class LuongAttention(Attention):
-    """`tf.contrib.seq2seq.LuongAttention`: query · keys.
+    """`tf.contrib.seq2seq.LuongAttention`: the score is query · keys.
 
     Args:
         num_units: size of the keys, which must be the query's depth.
         scale: whether the scores are multiplied by a variable, g.
-        name: what the names of the variables begin with.
-        **options: of `Attention`.
+        name: prefix of the names of the variables.
+        **options: keyword arguments of `Attention`.
 
     Raises:
-        ValueError: when the variables are made: the query has another depth.
+        ValueError: when the variables are made: the query's depth is not `num_units`.
     """
 
     def __init__(self, num_units, scale=False, name="luong_attention", **options):
@@ -614,13 +623,14 @@ class LuongAttention(Attention):
 
 
 def assign_moving_average(variable, value, decay):
-    """Moves an average towards a value, by `zero_debias=False`.
+    """Updates a moving average without bias correction (`zero_debias=False`).
 
     Args:
         variable: float variable, the average.
-        value: tensor like it.
-        decay: share of the old average that is kept, a number or tensor. Of a number
-            1 - decay is rounded, of a float32 tensor decay is, whatever the variable.
+        value: tensor of the variable's shape and dtype.
+        decay: share of the old average that is kept, a number or tensor. With a number,
+            1 - decay is rounded; with a float32 tensor, decay is rounded to float32,
+            also if the variable has another dtype.
 
     Returns:
         The average.
@@ -630,14 +640,14 @@ def assign_moving_average(variable, value, decay):
 
 
 def variable_of_replicas(value, name):
-    """A variable that each replica of a strategy moves by what it alone has seen.
+    """Makes a variable that each replica updates alone; its value is their mean.
 
-    Read outside of `strategy.run`, it is the mean of all replicas. Without a strategy
-    it is like any other that is not trained.
+    If it is read outside of `strategy.run`, its value is the mean over all replicas.
+    Without a strategy it is an ordinary variable that is not trained.
 
     Args:
         value: initial value, a float tensor.
-        name: of the variable.
+        name: name of the variable.
 
     Returns:
         A `tf.Variable`.
@@ -652,22 +662,22 @@ def variable_of_replicas(value, name):
 
 
 class ExponentialMovingAverage(tf.Module):
-    """`tf.train.ExponentialMovingAverage` of variables.
+    """`tf.train.ExponentialMovingAverage`: moving averages of variables.
 
-    The public `tf.train.ExponentialMovingAverage` moves an average of a variable by the
-    same bits. It would make the averages in its first `apply` only, give one whose name
-    is taken "_1", and, being no `tf.Module`, be in no `tf.train.Checkpoint`.
+    The public `tf.train.ExponentialMovingAverage` gives the same bits for variables.
+    But it would make the averages only in its first `apply`, add "_1" to a name that is
+    already used, and not be saved by `tf.train.Checkpoint`: it is not a `tf.Module`.
 
     Args:
         decay: share of the old average that an update keeps, at most.
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
-        name: what the averages are called by: that of `w` is `w/name`.
-        scope: what their names begin with, if they were made in a variable scope.
+        name: suffix of the averages' names: the average of `w` is called `w/name`.
+        scope: prefix of their names, if they were made in a variable scope.
 
     Attributes:
-        averaged: list of `variable.ref()` of what has an average.
-        shadows: list of the averages, variables in the same order.
+        averaged: list of `variable.ref()` of the variables that have an average.
+        shadows: list of the averages, which are variables, in the same order.
     """
 
     def __init__(
@@ -680,20 +690,21 @@ class ExponentialMovingAverage(tf.Module):
 
     @property
     def built(self):
-        """Whether it has averages."""
+        """Whether the averages exist."""
         return bool(self.shadows)
 
     def create(self, variables):
-        """Makes the averages that there are not yet, at the values of the variables.
+        """Makes the missing averages; each begins at the value of its variable.
 
-        The first `apply` does so, too; but then of what the first step has moved.
+        The first `apply` makes them, too; but if it comes after the first step, they
+        begin at the values after that step.
 
         Returns:
             This object.
 
         Raises:
-            TypeError: a variable of another dtype than float.
-            ValueError: one that is made by the function that is being traced.
+            TypeError: a variable is not of a float dtype.
+            ValueError: the function that is being traced makes one of the variables.
         """
         with tf.init_scope(), tf.name_scope(""):
             known = set(self.averaged)
@@ -714,15 +725,15 @@ class ExponentialMovingAverage(tf.Module):
         return self
 
     def apply(self, variables, num_updates=None):
-        """Moves the averages of the variables towards them.
+        """Updates the moving averages of the variables.
 
         Args:
             variables: list of float variables.
-            num_updates: instead of that of the object.
+            num_updates: used in place of the object's `num_updates`.
         """
         self.create(variables)
         count = self.num_updates if num_updates is None else num_updates
-        decay = tf.convert_to_tensor(self.decay)  # float32, whatever the variables are
+        decay = tf.convert_to_tensor(self.decay)  # float32, also for float64 variables
         if count is not None:
             count = tf.cast(count, tf.float32)
             decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
@@ -731,15 +742,15 @@ class ExponentialMovingAverage(tf.Module):
             assign_moving_average(shadows[variable.ref()], variable, decay)
 
     def average(self, variable):
-        """The average of a variable, or None if it has none."""
+        """Returns the average of a variable, or None if the variable has no average."""
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """The name of its average, which it may not have yet."""
+        """Returns the name of a variable's average, which need not exist yet."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):
-        """{name in a checkpoint: variable}: averages for what is averaged."""
+        """Maps checkpoint names to variables; averaged variables load the averages."""
         averaged = set(self.averaged)
         return {
             self.average_name(v) if v.ref() in averaged else v.name.partition(":")[0]: v
@@ -748,10 +759,10 @@ class ExponentialMovingAverage(tf.Module):
 
 
 def ranked(x):
-    """x as a tensor, and its rank.
+    """Converts x to a tensor, and returns it with its rank.
 
     Args:
-        x: tensor, or what can be made one.
+        x: tensor, or a value that can be converted to one.
 
     Returns:
         (tensor, rank).
@@ -766,17 +777,17 @@ def ranked(x):
 
 
 def in_phase(call, phase):
-    """Calls a layer for training or for inference, as a bool or a bool tensor says.
+    """Calls a layer in training or inference mode, given as a bool or a bool tensor.
 
-    A tensor puts both into one trace, by `tf.cond`, as `smart_cond` of TensorFlow 1 did
-    for a placeholder.
+    With a tensor, one trace contains both modes, in a `tf.cond`, as `smart_cond` of
+    TensorFlow 1 did for a placeholder.
 
     Args:
-        call: function of a Python bool, which makes no variables.
+        call: function of a Python bool; it makes no variables.
         phase: Python bool, or a bool or integer scalar tensor.
 
     Returns:
-        What `call` returns.
+        The result of `call`.
     """
     if not tf.is_tensor(phase):
         return call(phase)
@@ -785,19 +796,19 @@ def in_phase(call, phase):
 
 
 class BatchNorm(tf.Module):
-    """`tf.layers.batch_normalization`, whose updates nobody has to collect.
+    """`tf.layers.batch_normalization`; a training call updates the moving statistics.
 
     Args:
         momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance; of the fused kernel 1.001e-5 at least.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        fused: whether one kernel does it all where x has four dimensions, in which case
-            it moves towards the unbiased variance; None, as in v1, is True.
-        update: whether training moves the statistics: v1 did if somebody ran the ops
-            in the collection `UPDATE_OPS`.
-        name: what the names of the variables begin with: `gamma`, `beta`,
-            `moving_mean`, `moving_variance`.
+        epsilon: added to the variance; the fused kernel uses at least 1.001e-5.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
+        fused: whether to use the fused kernel if x has four dimensions; then the moving
+            variance follows the unbiased variance. None, as in v1, means True.
+        update: whether a training call updates the moving statistics. In v1 they were
+            updated only if the program ran the ops in the collection `UPDATE_OPS`.
+        name: prefix of the names of the variables `gamma`, `beta`, `moving_mean`,
+            `moving_variance`.
     """
 
     def __init__(
@@ -818,11 +829,11 @@ class BatchNorm(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.moving_mean is not None
 
     def build(self, channels, dtype):
-        """Makes the variables, once; of half precision, they are float32."""
+        """Makes the variables once; for 16-bit inputs they are float32."""
         if self.built:
             return
         if channels is None:
@@ -831,7 +842,7 @@ class BatchNorm(tf.Module):
 
         zeros, ones = tf.zeros([channels], dtype), tf.ones([channels], dtype)
         path = self.path
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             if self.scale:
                 self.gamma = tf.Variable(ones, name=f"{path}/gamma")
             if self.center:
@@ -840,20 +851,20 @@ class BatchNorm(tf.Module):
             self.moving_variance = variable_of_replicas(ones, f"{path}/moving_variance")
 
     def __call__(self, x, training):
-        """Normalizes.
+        """Normalizes x by its batch statistics or by the moving statistics.
 
         Args:
             x: [..., channels] float tensor.
-            training: bool: by the moments of x, or by the moving statistics. A
-                `tf.function` has a trace for each Python bool; a bool tensor has both
-                in one trace.
+            training: bool; True: use the batch's mean and variance, False: use the
+                moving statistics. A `tf.function` makes one trace for each Python bool;
+                with a bool tensor, one trace contains both.
 
         Returns:
-            Tensor like x.
+            Tensor of the shape and dtype of x.
 
         Raises:
             ValueError: the rank or the number of channels is unknown.
-            TypeError: fused, and float64.
+            TypeError: the fused kernel is used with float64.
         """
         x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
@@ -865,7 +876,7 @@ class BatchNorm(tf.Module):
         y, mean, variance = normalize(x, training)
         # --- update
         if training and self.update:
-            # float32 in v1, whatever x is, and rounded at another place where fused.
+            # v1 used float32 for every dtype of x; the fused path rounds elsewhere.
             momentum = tf.constant(self.momentum) if fused else self.momentum
             assign_moving_average(self.moving_mean, mean, momentum)
             assign_moving_average(self.moving_variance, variance, momentum)
@@ -874,8 +885,8 @@ class BatchNorm(tf.Module):
     def normalize(self, x, training):
         mean, variance = self.moving_mean, self.moving_variance
         if training:
-            # tf.nn.moments, but for the identity: x has three gradients, and to v1's
-            # bits they add up only where that of the mean comes last.
+            # As tf.nn.moments, plus an identity: x gets three gradients, and their sum
+            # has v1's bits only if the gradient of the mean is added last.
             wide = tf.cast(x, mean.dtype)
             axes = list(range(x.shape.rank - 1))
             mean = tf.reduce_mean(wide, axes)
@@ -888,40 +899,40 @@ class BatchNorm(tf.Module):
         return y, mean, variance
 
     def normalize_fused(self, x, training):
-        """By one kernel, which answers with the unbiased variance."""
+        """Normalizes with the fused kernel, which returns the unbiased variance."""
         ones, zeros = tf.ones_like(self.moving_mean), tf.zeros_like(self.moving_mean)
-        # The public ones would round otherwise, tf.nn.moments and
-        # tf.nn.batch_normalization, and give the biased variance.
+        # The public tf.nn.moments and tf.nn.batch_normalization would round differently
+        # and give the biased variance.
         return tf.raw_ops.FusedBatchNormV3(
             x=x,
             scale=ones if self.gamma is None else self.gamma,
             offset=zeros if self.beta is None else self.beta,
             mean=[] if training else self.moving_mean,
             variance=[] if training else self.moving_variance,
-            epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
+            epsilon=max(self.epsilon, 1.001e-5),  # 1.15 did the same
             is_training=training,
         )[:3]
 
 
 class Layer(tf.Module):
-    """A product with weights, a normalizer or else biases, then an activation.
+    """The base class of layers: weights, then a normalizer or biases, then activation.
 
-    The first call makes the variables, or `build`: `weights` by the initializer,
-    xavier's by default, `biases` of zeros.
+    `build` or the first call makes the variables: `weights` by the initializer (Xavier
+    by default), `biases` as zeros.
 
-    It is no `keras.layers.Layer`, which has no normalizer; its variables are called
+    It is not a `keras.layers.Layer`, which has no normalizer. Its variables are called
     `weights` and `biases`.
 
     Args:
         path: scope of the variables.
         units: size of the last axis of the output.
-        activation: function, or None; tf.nn.relu, as in contrib, where none is given.
-        normalizer: layer that takes the place of the biases, or None.
-        biases: whether there are any, without a normalizer.
-        seed: of the weights.
-        initializer: function from a shape and a dtype to the weights, in place of
-            xavier's, which has the seed.
-        trainable: whether the weights and biases are.
+        activation: function, or None; the default is tf.nn.relu, as in contrib.
+        normalizer: layer that replaces the biases, or None.
+        biases: whether to add biases if there is no normalizer.
+        seed: seed of the Xavier initializer.
+        initializer: function from a shape and a dtype to the weights; it replaces the
+            Xavier initializer and its seed.
+        trainable: whether the weights and biases are trainable.
     """
 
     def __init__(
@@ -944,16 +955,16 @@ class Layer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.weights is not None
 
     def build(self, channels, dtype):
-        """Makes the variables, once, for inputs of so many channels."""
+        """Makes the variables once, for inputs with this number of channels."""
         if self.built:
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             self.make_weights(channels, dtype)
             if self.has_biases:
                 zeros = tf.zeros([self.units], dtype)
@@ -968,7 +979,7 @@ class Layer(tf.Module):
         return tf.Variable(lambda: self.draw(shape, dtype), self.trainable, name=name)
 
     def __call__(self, x, **options):
-        """Applies the layer; the options are the normalizer's, such as is_training."""
+        """Applies the layer; options such as is_training go to the normalizer."""
         x = tf.convert_to_tensor(x)
         self.check_rank(x.shape.rank)
         self.build(x.shape[-1], x.dtype)
@@ -981,10 +992,10 @@ class Layer(tf.Module):
 
 
 class FullyConnected(Layer):
-    """`tf.contrib.layers.fully_connected`, along the last axis.
+    """`tf.contrib.layers.fully_connected`: a dense layer on the last axis, with ReLU.
 
-    A call takes [..., channels] floats of rank 2 or more and returns [..., units]. The
-    Args are those of `Layer`.
+    A call takes [..., channels] floats of rank 2 or more and returns [..., units]. For
+    the arguments see `Layer`.
     """
 
     def check_rank(self, rank):
@@ -999,7 +1010,7 @@ class FullyConnected(Layer):
 
 
 class Image(Layer):
-    """What the convolutions share."""
+    """The base class of the convolutions."""
 
     def check_rank(self, rank):
         if rank != 4:
@@ -1007,26 +1018,25 @@ class Image(Layer):
 
 
 class Conv2D(Image):
-    """`tf.contrib.layers.conv2d`, whose padding was SAME.
+    """`tf.contrib.layers.conv2d`: by default with SAME padding and ReLU.
 
     A call takes [batch, height, width, channels] floats and returns [batch, new height,
     new width, units].
 
-    `keras.layers.Conv2D` pads by "valid" and has no activation by default.
+    `keras.layers.Conv2D` has "valid" padding and no activation by default.
 
     Args:
         path: see `Layer`.
         units: see `Layer`.
-        size: [height, width] of the kernel, or a number for both.
-        stride: between outputs, [down, right] or a number for both; 1 where there is a
-            rate.
+        size: [height, width] of the kernel, or one number for both.
+        stride: [down, right] or one number for both; must be 1 if there is a rate.
         padding: "SAME" or "VALID".
-        rate: dilation, [down, right] or a number for both.
+        rate: dilation, [down, right] or one number for both.
         **others: see `Layer`.
 
     Raises:
-        ValueError: another padding; in a call: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; in a call: the input does not have four dimensions,
+            or the number of channels is unknown.
     """
 
     def __init__(self, path, units, size, stride=1, padding="SAME", rate=1, **others):
@@ -1038,17 +1048,17 @@ class Conv2D(Image):
         return [*self.size, channels, self.units]
 
     def product(self, x):
-        # tf.nn.conv2d has no gradient of a dilated convolution on a CPU.
+        # On a CPU, tf.nn.conv2d has no gradient for a dilated convolution.
         return tf.nn.convolution(
             x, self.weights, self.stride, self.padding, None, self.rate
         )
 
 
 def pair(size):
-    """[down, right], of a number or of both.
+    """Converts one number, or a pair, to the list [down, right].
 
     Args:
-        size: an int, or a sequence of two.
+        size: an int, or a sequence of two ints.
 
     Returns:
         List of two ints.
@@ -1057,7 +1067,7 @@ def pair(size):
 
 
 def checked(padding):
-    """Returns the padding if there is one of this name.
+    """Returns the padding if it is "SAME" or "VALID"; raises otherwise.
 
     Args:
         padding: a string.
@@ -1071,7 +1081,7 @@ def checked(padding):
 
 
 class Reduction:
-    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
+    """v1's names of the reductions; today's `tf.losses.Reduction` has other names."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -1086,22 +1096,23 @@ NOT_FITTING = "weights can not be broadcast to values"
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Multiplies losses by weights, in float32, and reduces them to one number.
+    """Multiplies losses by weights in float32, and reduces them to a scalar.
 
     Args:
         losses: tensor of any shape.
-        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
+        weights: a number, or a tensor of the rank of `losses` whose dimensions are 1 or
             those of `losses`.
         reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
-            the number of losses), "weighted_mean" (by the sum of the weights) or
-            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+            the number of losses), "weighted_mean" (divided by the sum of the weights)
+            or "weighted_sum_by_nonzero_weights" (divided by the number of weights other
+            than 0). A division by zero gives 0.
 
     Returns:
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank; where a rank is
-            unknown, a tf.errors.InvalidArgumentError.
+        ValueError: an unknown reduction, or weights of another rank. If a rank is
+            unknown while tracing, tf.errors.InvalidArgumentError.
     """
     if reduction not in Reduction.ALL:
         raise ValueError(f"Invalid Reduction Key {reduction}")
@@ -1122,9 +1133,10 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """Casts weights to float32; of another rank, they would make a matrix of a vector.
+    """Casts weights to float32, and checks that their rank is 0 or that of the losses.
 
-    Where one of the ranks is unknown, it is checked when it runs.
+    Weights of another rank would broadcast vectors to a matrix. If a rank is unknown
+    while tracing, the check runs with the graph.
 
     Args:
         weights: a number, or a tensor of the rank of `values`.
@@ -1134,8 +1146,8 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: another rank than 0 or that of `values`.
-        tf.errors.InvalidArgumentError: the same, of an unknown rank.
+        ValueError: a rank other than 0 and that of `values`.
+        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -1150,26 +1162,26 @@ def float32_weights(weights, values):
 
 
 def fitting(weighted, values):
-    """Returns weighted losses, which must have the shape of the losses themselves.
+    """Returns weighted losses; raises if the weights have broadcast them.
 
     Args:
-        weighted: losses times weights, which may not enlarge them.
+        weighted: losses times weights.
         values: the losses.
 
     Raises:
-        tf.errors.InvalidArgumentError: another shape.
+        tf.errors.InvalidArgumentError: `weighted` has another shape than `values`.
     """
     tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
     return weighted
 
 
 def number_present(values, weights, axis=None):
-    """Counts the values that have a weight other than 0.
+    """Counts the values whose weight is not 0.
 
     Args:
         values: float32 tensor.
-        weights: float32 tensor that broadcasts to it.
-        axis: axes to count along, which stay as 1; None for all.
+        weights: float32 tensor that broadcasts to `values`.
+        axis: axes to count along; they remain with size 1. None for all axes.
 
     Returns:
         float32 tensor.
@@ -1179,17 +1191,17 @@ def number_present(values, weights, axis=None):
 
 
 def float32_pair(labels, predictions):
-    """Casts both to float32, as TensorFlow 1 did, and checks that their shapes agree.
+    """Casts labels and predictions to float32, and checks that their shapes agree.
 
     Args:
         labels: tensor of numbers.
-        predictions: tensor of its shape.
+        predictions: tensor of the same shape.
 
     Returns:
         (labels, predictions).
 
     Raises:
-        ValueError: shapes that are known to differ.
+        ValueError: the static shapes differ.
     """
     labels = tf.cast(labels, tf.float32)
     predictions = tf.cast(predictions, tf.float32)
@@ -1198,17 +1210,17 @@ def float32_pair(labels, predictions):
 
 
 def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages the squared difference of predictions and labels.
+    """Computes the mean of (predictions - labels) ** 2.
 
     Args:
         labels, predictions: tensors of one shape.
         weights, reduction: see `compute_weighted_loss`.
 
     Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
+        float32 scalar; for "none" a tensor of the shape of `predictions`.
 
     Raises:
-        ValueError: shapes that are known to differ, such as [n] and [n, 1].
+        ValueError: the static shapes differ, such as [n] and [n, 1].
     """
     labels, predictions = float32_pair(labels, predictions)
     losses = tf.math.squared_difference(predictions, labels)
@@ -1218,15 +1230,16 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
+    """Computes the mean softmax cross-entropy of logits with class ids as labels.
 
     Args:
-        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
+        labels: [...] or [..., 1] integer tensor of ids less than `classes`.
         logits: [..., classes] float tensor.
-        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
+        weights, reduction: see `compute_weighted_loss`; the losses have shape [...].
+            The weights may also have shape [..., 1].
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
+        Scalar of the dtype of `logits`; for "none" a [...] tensor.
     """
     labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)
@@ -1241,15 +1254,16 @@ def sparse_softmax_cross_entropy(
 
 
 class Metric(tf.Module):
-    """What metrics share: `sums`, a dict of variables that begin at zero.
+    """The base class of metrics: `sums` is a dict of variables that begin at zero.
 
-    For one of your own, write `update_state`, which calls `add`, and `result`.
+    A subclass defines `update_state`, which calls `add`, and `result`.
 
-    It is no `keras.metrics.Metric`, whose variables no `tf.Module` finds.
+    It is not a `keras.metrics.Metric`: a `tf.Module` does not find the variables of
+    those.
 
     Args:
-        shapes: {name of a sum: its shape}.
-        dtype: of the sums.
+        shapes: {name of a sum: shape}.
+        dtype: dtype of the sums.
     """
 
     def __init__(self, shapes, dtype=tf.float32):
@@ -1259,7 +1273,7 @@ class Metric(tf.Module):
                 tf.zeros(shape, dtype),
                 trainable=False,
                 name=name,
-                # As in v1: each replica adds to its own, a result sums them up.
+                # As in v1: each replica adds to its own sum; a result adds these up.
                 synchronization=tf.VariableSynchronization.ON_READ,
                 aggregation=tf.VariableAggregation.SUM,
             )
@@ -1267,31 +1281,32 @@ class Metric(tf.Module):
         }
 
     def add(self, **amounts):
-        """Adds to the sums, by name."""
+        """Adds amounts to the sums of these names."""
         for name, amount in amounts.items():
             self.sums[name].assign_add(amount)
 
     def reset_state(self):
-        """Begins anew."""
+        """Sets all sums to zero."""
         for variable in self.sums.values():
             variable.assign(tf.zeros_like(variable))
 
 
 def aligned(labels, predictions, weights=None):
-    """The three without a last dimension of 1 that only one of them has.
+    """Removes or adds a last dimension of 1, so that all three have the same rank.
 
-    Where a rank is unknown, they are left as they come.
+    If a rank is unknown, the tensors remain as they are.
 
     Args:
         labels: tensor.
-        predictions: tensor of its shape, or with one dimension of 1 more or less.
-        weights: tensor of rank 0 or such a shape, or None.
+        predictions: tensor of the labels' shape, or with a last dimension of 1 more or
+            less.
+        weights: tensor of rank 0 or of such a shape, or None.
 
     Returns:
         (labels, predictions, weights), tensors; weights may be None.
 
     Raises:
-        ValueError: labels and predictions do not fit.
+        ValueError: the shapes of labels and predictions do not match.
     """
     labels, predictions = (
         tf.convert_to_tensor(labels),
@@ -1310,16 +1325,16 @@ def aligned(labels, predictions, weights=None):
 
 
 def _without_column(x, other):
-    """`x`, without its last dimension if that is one more than `other` has."""
+    """Removes the last dimension of `x` if `x` has one dimension more than `other`."""
     surplus = _surplus(x, other)
     if surplus is None:
         kept = tf.rank(x) - tf.cast(tf.rank(x) - tf.rank(other) == 1, tf.int32)
-        return tf.reshape(x, tf.shape(x)[:kept])  # an error unless it is 1
+        return tf.reshape(x, tf.shape(x)[:kept])  # raises if that dimension is not 1
     return tf.squeeze(x, [-1]) if surplus == 1 else x
 
 
 def _with_column(x, other):
-    """`x`, with a last dimension if it has one less than `other`; not of a scalar."""
+    """Adds a last dimension to `x` if `other` has one more and `x` is not a scalar."""
     surplus = _surplus(x, other)
     if surplus is None:
         more = (tf.rank(x) - tf.rank(other) == -1) & (tf.rank(x) > 0)
@@ -1329,18 +1344,18 @@ def _with_column(x, other):
 
 
 def _surplus(x, other):
-    """How many more dimensions `x` has; None where a rank is unknown."""
+    """Returns how many more dimensions `x` has than `other`; None if not known."""
     if None not in (x.shape.rank, other.shape.rank):
         return x.shape.rank - other.shape.rank
 
 
 def broadcast_weights(weights, values, dtype=tf.float32):
-    """Weights like `values`: of its rank and, where not 1, of its sizes.
+    """Broadcasts weights to the shape of `values`; their ranks must be equal.
 
     Args:
         weights: number, or tensor of the rank of `values`.
         values: tensor.
-        dtype: of the result.
+        dtype: dtype of the result.
 
     Returns:
         Tensor of the shape of `values`.
@@ -1356,14 +1371,15 @@ def broadcast_weights(weights, values, dtype=tf.float32):
 
 
 class Mean(Metric):
-    """`tf.metrics.mean`, the weighted mean of all values: most metrics are this.
+    """`tf.metrics.mean`: the weighted mean of all values.
 
         result = sum(values * weights) / sum(weights)
 
-    `keras.metrics.Mean` has one sum and one count, whatever the shape of the values.
+    Most metrics are subclasses of it. `keras.metrics.Mean` has one sum and one count,
+    whatever the shape of the values is.
 
     Args:
-        shape: of the sums; () for a scalar.
+        shape: shape of the sums; () for a scalar.
     """
 
     def __init__(self, shape=()):
@@ -1373,8 +1389,9 @@ class Mean(Metric):
         """Adds values.
 
         Args:
-            values: tensor of any shape and number dtype, or bool.
-            weights: None, or a tensor that broadcasts to them, of rank 0 or theirs.
+            values: tensor of any shape and numeric or bool dtype.
+            weights: None, a scalar, or a tensor of the values' rank that broadcasts to
+                them.
         """
         _, values, weights = aligned(values, values, weights)
         values = tf.cast(values, tf.float32)
@@ -1382,20 +1399,21 @@ class Mean(Metric):
         if weights is not None:
             counts = broadcast_weights(weights, values)
             values *= counts
-        if not self.sums["total"].shape.rank:  # else every element is apart
+        if not self.sums["total"].shape.rank:  # else each element has its own sum
             values, counts = tf.reduce_sum(values), tf.reduce_sum(counts)
         self.add(total=values, count=counts)
 
     def result(self):
-        """The metric so far: 0 for nothing."""
+        """Returns the metric so far; 0 if nothing was added."""
         total, count = self.sums["total"], self.sums["count"]
         return tf.math.divide_no_nan(total, tf.maximum(count, 0))
 
 
 class Accuracy(Mean):
-    """`tf.metrics.accuracy`: how often predictions are labels, in the labels' dtype.
+    """`tf.metrics.accuracy`: the share of predictions that equal their label.
 
-    `keras.metrics.Accuracy` casts no predictions: 2.5 is not 2.
+    Predictions are cast to the labels' dtype. `keras.metrics.Accuracy` does not cast
+    them: 2.5 does not equal 2 there.
     """
 
     def update_state(self, labels, predictions, weights=None):
@@ -1405,70 +1423,72 @@ class Accuracy(Mean):
 
 
 class Optimizer(tf.Module):
-    """What the optimizers share: slots under the names of v1, and a step.
+    """The base class of optimizers: slots with v1's names, and the training step.
 
-    For one of your own, override `update` and, for tables, `update_rows`.
+    A subclass overrides `update` and, for sparse gradients, `update_rows`.
 
-    A hyper-parameter is a number, which is float32 first whatever the variables are,
-    a tensor, a variable, a function of nothing, or a function of the global step, as a
-    schedule of Keras is.
+    A hyper-parameter is a number (converted to float32 first, for variables of every
+    dtype), a tensor, a variable, a function without arguments, or a function of the
+    global step, such as a schedule of Keras.
 
-    It is no `keras.optimizers.Optimizer`, whose slots have other names.
+    It is not a `keras.optimizers.Optimizer`, whose slots have other names.
 
     Args:
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
-        slots: list of (slot name, argument of the kernel, initial number), or with a
-            fourth, what this slot is named after instead of `name`.
-        options: {argument of the kernel: switch}, such as {"use_nesterov": True}.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
+        slots: list of (slot name, argument of the kernel, initial number), optionally
+            with a fourth item: a suffix for this slot's name, used instead of `name`.
+        options: {argument of the kernel: bool}, such as {"use_nesterov": True}.
         **hyper: {argument of the kernel: hyper-parameter}.
 
     Attributes:
-        kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        kernel: the end of the names `tf.raw_ops.ResourceApply…` and
+            `ResourceSparseApply…`.
         gradient: argument of `ResourceApply…` for the gradient, "grad" or "delta".
-        trained: list of `variable.ref()` of what has been moved.
-        slots: list of {slot name: variable}, one dict for each of `trained`.
+        trained: list of `variable.ref()` of the variables that have slots.
+        slots: list of {slot name: variable}, one dict for each entry of `trained`.
         hyper: {argument of the kernel: hyper-parameter}.
-        options: {argument of the kernel: switch}.
+        options: {argument of the kernel: bool}.
     """
 
     kernel = ""
     gradient = "grad"
 
     def __init__(self, name, slots=(), options=(), **hyper):
-        """Makes no variables yet: see `create_slots`."""
+        """Makes no variables: `create_slots` or the first step makes them."""
         super().__init__()
         self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
         self.options, self.hyper = dict(options), hyper
         self.slots, self.trained = [], []
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
-        """Takes a step.
+        """Computes the gradients of a loss, and takes one training step.
 
         Args:
-            loss: function of nothing that computes a float tensor.
-            variables: list of the variables to move.
-            global_step: variable to add 1 to afterwards, or None.
-            grad_loss: tensor like the loss, where to begin instead of ones.
+            loss: function without arguments that computes a float tensor.
+            variables: list of the variables to train.
+            global_step: variable to add 1 to after the step, or None.
+            grad_loss: gradient of the loss, a tensor of its shape, or None for ones.
 
         Returns:
-            The loss, as it was before the step.
+            The loss before the step.
 
         Raises:
-            ValueError: no variables, no gradient for any of them, an integer loss.
-            TypeError: the loss is a tensor, of which no tape knows; a variable is one
-                of Keras.
-            RuntimeError: a variable has a constraint and a sparse gradient.
+            ValueError: there are no variables, none of them has a gradient, or the loss
+                is an integer.
+            TypeError: the loss is a tensor, which no tape has recorded, or a variable
+                is a Keras variable.
+            RuntimeError: a variable with a constraint has a sparse gradient.
         """
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
-        """The first half of `minimize`: [(gradient or None, variable)]."""
+        """Computes [(gradient or None, variable)], the first half of `minimize`."""
         return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
-        """(the loss, what `compute_gradients` returns)."""
+        """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
             raise TypeError("give the loss as a function of nothing: lambda: ...")
         variables = list(variables)
@@ -1484,23 +1504,25 @@ class Optimizer(tf.Module):
         return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """The second half of `minimize`.
+        """Applies gradients to variables, the second half of `minimize`.
 
-        In `strategy.run` it sums the gradients of all replicas first, as TensorFlow 1
-        and Keras do. For their mean divide the loss by `num_replicas_in_sync`.
+        In `strategy.run` it first sums the gradients of all replicas, as TensorFlow 1
+        and Keras do. For their mean, divide the loss by `num_replicas_in_sync`.
 
         Args:
-            pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
-                rows may come twice, or None, which leaves a variable as it is.
-            global_step: variable to add 1 to afterwards, or None.
-            aggregate: False if all replicas have the same gradients already, as after
-                `all_reduce`, which is needed before a `tf.cond` around the step.
+            pairs: iterable of (gradient, variable). A gradient is a tensor, a
+                `tf.IndexedSlices`, which may contain a row twice, or None, with which
+                the variable is not changed.
+            global_step: variable to add 1 to after the step, or None.
+            aggregate: False if all replicas already have the same gradients, for
+                example after `all_reduce`. A `tf.cond` around the step requires that.
 
         Raises:
-            ValueError: no pairs, no gradients, or a schedule without a global step;
-                under a strategy, variables or slots that its scope has not made.
-            RuntimeError: a variable has a constraint and a sparse gradient; a strategy
-                of several replicas is in scope, and this is not in its `run`.
+            ValueError: there are no pairs or no gradients, or a schedule has no global
+                step; under a strategy, its scope did not make the variables or slots.
+            RuntimeError: a variable with a constraint has a sparse gradient; or a
+                strategy of several replicas is in scope, but the call is not in its
+                `run`.
         """
         pairs = list(pairs)
         if not pairs:
@@ -1536,26 +1558,26 @@ class Optimizer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has slots, or needs none."""
+        """Whether the slots exist, or the optimizer needs none."""
         return bool(self.trained) or not self.slot_specs
 
     def create_slots(self, variables):
-        """Makes the missing slots; the first step does so itself, but not in a replica.
+        """Makes the missing slots of variables.
 
-        Call it before a `tf.function` is traced, which would trace twice, as whenever
-        variables are made in it, before a checkpoint is restored, and in the scope of a
-        strategy.
+        Otherwise the first step makes them, but in a replica it cannot. Call this
+        before a `tf.function` is traced, because a function that makes variables is
+        traced twice; before a checkpoint is restored; and in the scope of a strategy.
 
         Args:
-            variables: iterable of `tf.Variable`s. Slots that exist keep their values.
+            variables: iterable of `tf.Variable`s. Existing slots keep their values.
 
         Returns:
             The optimizer.
 
         Raises:
-            TypeError: a variable is one of Keras.
-            ValueError: a variable is of another strategy's scope, or a slot is missing
-                in `strategy.run` of several replicas.
+            TypeError: a variable is a Keras variable.
+            ValueError: the current strategy's scope did not make a variable, or a slot
+                is missing in `strategy.run` of several replicas.
         """
         variables = list(variables)
         for variable in variables:
@@ -1583,27 +1605,28 @@ class Optimizer(tf.Module):
         return slots
 
     def get_slot(self, variable, name):
-        """The slot of a variable by its name, such as "m"; None if there is none."""
+        """Returns the slot of a variable with this name, such as "m", or None."""
         return dict(zip(self.trained, self.slots)).get(variable.ref(), {}).get(name)
 
     def arguments(self, variable, slots, numbers):
-        """Arguments of the kernel, but for the gradient."""
+        """Returns the arguments of the kernel, without the gradient."""
         handles = {spec[1]: slots[spec[0]].handle for spec in self.slot_specs}
         return {"var": variable.handle, **handles, **numbers, **self.options}
 
     def update(self, variable, slots, gradient, numbers):
-        """Moves a variable.
+        """Updates a variable with a dense gradient.
 
         Args:
             variable: float variable.
-            slots: {slot name: variable}, its slots.
-            gradient: tensor like it.
-            numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
+            slots: {slot name: variable}, the variable's slots.
+            gradient: tensor of the variable's shape and dtype.
+            numbers: {argument: scalar tensor of the variable's dtype}, the
+                hyper-parameters.
         """
         self.run_kernel("ResourceApply", variable, slots, numbers, gradient)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
+        """Updates the rows that a sparse gradient, a `tf.IndexedSlices`, contains."""
         rows = summed(gradient)
         indices = {"indices": rows.indices}
         prefix = "ResourceSparseApply"
@@ -1611,31 +1634,31 @@ class Optimizer(tf.Module):
 
     def run_kernel(self, prefix, variable, slots, numbers, gradient, **more):
         """Calls the kernel of TensorFlow 1 whose name begins with `prefix`."""
-        # The public one, of tf.keras.optimizers, would round after each of its ops,
-        # start RMSprop's squares at 0 and not at 1, add another epsilon in another
-        # place, take a step for each duplicate row, and move rows that no id names.
+        # The public tf.keras.optimizers would round after each op, start RMSprop's
+        # squares at 0 and not at 1, add another epsilon in another place, take a step
+        # for each duplicate row, and update rows that the gradient does not contain.
         kernel = getattr(tf.raw_ops, prefix + self.kernel)
         more["grad" if more else self.gradient] = gradient
         kernel(**self.arguments(variable, slots, numbers), **more)
 
     def finish(self, numbers):
-        """What is done once, after all variables; the numbers are not cast."""
-        return  # else AutoGraph warns: it leaves a body of a docstring alone empty
+        """Runs once per step, after all variables; the numbers are not cast."""
+        return  # without it AutoGraph warns about a function with only a docstring
 
 
 def check_kind(variable):
-    """Raises a TypeError of a variable of Keras, which holds a `tf.Variable`."""
+    """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
         raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
 
 
 def check_scope(variables):
-    """Raises a ValueError of a variable that is not of the current strategy's scope.
+    """Raises a ValueError if the current strategy's scope did not make a variable.
 
-    In `strategy.run` every replica would move the same copy; outside of the scope, the
-    first copy alone would move. Replicas that move a variable that is aggregated by a
-    sum would move it several times.
+    In `strategy.run`, every replica would update the same copy; outside of the scope,
+    only the first copy would be updated. A variable with aggregation by sum would be
+    updated several times.
 
     Args:
         variables: iterable of variables.
@@ -1655,10 +1678,12 @@ def check_scope(variables):
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas: each would make some.
+    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+
+    Each replica would make variables of its own.
 
     Args:
-        what: the variables that are missing, in the plural.
+        what: a plural noun for the missing variables, such as "slots".
         method: name of the method that makes them.
     """
     several = tf.distribute.get_strategy().num_replicas_in_sync > 1
@@ -1670,18 +1695,18 @@ def refuse_in_replica(what, method):
 
 
 def summed_over_replicas(pairs):
-    """Sums gradients over the replicas of a strategy; without one, changes nothing.
+    """Sums gradients over the replicas of a strategy, if there are several.
 
     Args:
-        pairs: list of (gradient, variable), the same variables in all replicas. Of
-            `tf.IndexedSlices` the rows of all replicas follow one another.
+        pairs: list of (gradient, variable), the same variables in all replicas. The
+            rows of `tf.IndexedSlices` are concatenated.
 
     Returns:
         List of (gradient or None, variable).
 
     Raises:
-        RuntimeError: a strategy of several replicas is in scope, and this is not in its
-            `run`.
+        RuntimeError: a strategy of several replicas is in scope, but the call is not in
+            its `run`.
     """
     if tf.distribute.get_strategy().num_replicas_in_sync == 1:
         return pairs
@@ -1694,7 +1719,7 @@ def summed_over_replicas(pairs):
 
 
 def copied(gradient):
-    """A copy of a gradient for a replica: `all_reduce` does not sum what is one tensor.
+    """Copies a gradient: `all_reduce` does not sum replicas that share one tensor.
 
     Args:
         gradient: tensor or `tf.IndexedSlices`.
@@ -1710,17 +1735,17 @@ def copied(gradient):
 
 
 def number(x, global_step=None):
-    """A hyper-parameter as a tensor; functions are called, here and now.
+    """Converts a hyper-parameter to a tensor; calls it first if it is a function.
 
     Args:
-        x: number, tensor, variable, or function of nothing or of the global step.
+        x: number, tensor, variable, or function of no argument or of the global step.
         global_step: integer variable or tensor, or None.
 
     Returns:
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: a function of the global step, which is None.
+        ValueError: `x` is a function of the global step, and that is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()
@@ -1734,7 +1759,7 @@ def number(x, global_step=None):
 
 
 def summed(slices):
-    """Slices without duplicates: a kernel would take a step for each of them.
+    """Sums the rows with equal indices: a kernel takes one step per duplicate.
 
     Args:
         slices: `tf.IndexedSlices`.
@@ -1748,28 +1773,28 @@ def summed(slices):
 
 
 def positive(value, name):
-    """`value`, or a ValueError: the kernels divide by its root."""
+    """Returns a positive value, else raises ValueError: kernels divide by its root."""
     if value <= 0:
         raise ValueError(f"{name} must be positive: {value}")
     return value
 
 
 class Adagrad(Optimizer):
-    """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squares).
+    """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squared gradients).
 
     accumulator += gradient ** 2; variable -= learning_rate * gradient /
     sqrt(accumulator): Duchi, Hazan and Singer, 2011. There is no epsilon.
 
-    `keras.optimizers.Adagrad` adds an epsilon of 1e-7 below the root.
+    `keras.optimizers.Adagrad` adds an epsilon of 1e-7 under the root.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
-        initial_accumulator_value: positive number, what every sum begins at.
+        initial_accumulator_value: positive number, the initial value of the sums.
         use_locking: whether a step locks the variable against other threads.
-        name: the slot of `w` is called `w/name`.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
 
     Raises:
-        ValueError: an initial value that is not positive.
+        ValueError: the initial value is not positive.
     """
 
     kernel = "Adagrad"
@@ -1796,15 +1821,16 @@ class Adam(Optimizer):
     m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
     rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
     variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
-    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+    and Ba, 2015). With a sparse gradient, all rows are updated, also those that were
+    not looked up.
 
-    `keras.optimizers.Adam` has an epsilon of 1e-7 and slots of other names, and rounds
-    after each operation.
+    `keras.optimizers.Adam` has an epsilon of 1e-7 and other names of its slots, and
+    rounds after each operation.
 
     Args:
         learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
         suffix: end of the names of the powers: "_1" for the second Adam of a graph.
     """
 
@@ -1822,7 +1848,7 @@ class Adam(Optimizer):
         *,
         suffix="",
     ):
-        """As in v1; the powers of the second Adam of a graph have the suffix "_1"."""
+        """Takes v1's arguments, and `suffix`: "_1" for the second Adam of a graph."""
         super().__init__(
             name,
             [("m", "m", 0), ("v", "v", 0)],
@@ -1832,12 +1858,12 @@ class Adam(Optimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        scope = tf.get_current_name_scope()  # of which the slots know nothing
+        scope = tf.get_current_name_scope()  # it does not change the slots' names
         self.prefix, self.suffix = scope and scope + "/", suffix
         self.powers = {}
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`; also the powers."""
+        """Makes the missing slots, as `Optimizer.create_slots`, and the beta powers."""
         super().create_slots(variables)
         if not self.powers:
             with tf.init_scope(), tf.name_scope(""):
@@ -1856,16 +1882,16 @@ class Adam(Optimizer):
         return {**arguments, **self.cast_powers(variable)}
 
     def cast_powers(self, variable):
-        """{name: power of a beta by the steps so far}, in the dtype of a variable."""
+        """Returns {name: beta ** steps so far} in the dtype of a variable."""
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """The rate with the bias of the averages corrected in it, for sparse steps."""
+        """Multiplies the rate by the bias correction of the averages; sparse steps."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """In all rows: v1 had no kernel for this, and rounds at each of these steps."""
+        """Updates all rows op by op: v1 had no kernel for Adam's sparse gradients."""
         rows, n = summed(gradient), numbers
         m, v = slots["m"], slots["v"]
         rate = self.corrected(variable, n["lr"])
@@ -1880,16 +1906,16 @@ class Adam(Optimizer):
 
 
 def decay_all(slot, beta, values, indices):
-    """Decays a whole average, and adds to the rows that were seen.
+    """Decays all rows of a moving average, and adds new values to some rows.
 
     Args:
         slot: float variable, the average.
-        beta: share of it that is kept, a scalar tensor.
-        values: [k, ...] tensor, what the rows move towards.
-        indices: [k] integer tensor, of the rows.
+        beta: share of the average that is kept, a scalar tensor.
+        values: [k, ...] tensor, the new values of the rows.
+        indices: [k] integer tensor, the indices of the rows.
 
     Returns:
-        [k, ...] tensor: what was added.
+        [k, ...] tensor: the amounts that were added.
     """
     slot.assign(slot * beta)
     added = values * (1 - beta)
@@ -1900,12 +1926,12 @@ def decay_all(slot, beta, values, indices):
 class GradientDescent(Optimizer):
     """`tf.train.GradientDescentOptimizer`: variable -= learning_rate * gradient.
 
-    A sparse gradient is not summed before: a row that comes twice takes two steps.
+    A sparse gradient is not summed first: a row that it contains twice takes two steps.
 
     Args:
         learning_rate: hyper-parameter, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: not used, for there are no slots.
+        name: not used, because there are no slots.
     """
 
     kernel = "GradientDescent"
@@ -1916,13 +1942,13 @@ class GradientDescent(Optimizer):
         super().__init__(name, options=options, alpha=learning_rate)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        # Not summed before: a row that comes twice is subtracted from twice.
+        # Not summed first: a row that the gradient contains twice takes two steps.
         values = gradient.values * numbers["alpha"]
         variable.scatter_sub(tf.IndexedSlices(values, gradient.indices))
 
 
 class Momentum(Optimizer):
-    """`tf.train.MomentumOptimizer`, also Nesterov's (slot "momentum").
+    """`tf.train.MomentumOptimizer`, optionally with Nesterov (slot "momentum").
 
     accumulator = momentum * accumulator + gradient;
     variable -= learning_rate * accumulator. With `use_nesterov`, variable -=
@@ -1931,8 +1957,8 @@ class Momentum(Optimizer):
     Args:
         learning_rate, momentum: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: the slot of `w` is called `w/name`.
-        use_nesterov: whether to take Nesterov's step, which looks one step ahead.
+        name: suffix of the slot's name: `w/name` for the variable `w`.
+        use_nesterov: whether to use Nesterov's step, which looks one step ahead.
     """
 
     kernel = "Momentum"
@@ -1955,20 +1981,22 @@ class Momentum(Optimizer):
 
 
 def by_name(path, variables):
-    """Does what `tf.train.Saver(variables).restore(sess, path)` did.
+    """Restores variables by name, as `tf.train.Saver(…).restore(sess, path)` did.
 
-    All is read and compared before the first assignment: what raises changes nothing.
+    It reads and compares everything before the first assignment: if it raises an error,
+    no variable has changed.
 
     Args:
         path: prefix of a checkpoint, such as "model.ckpt-1000".
         variables: {name in the checkpoint: variable}; see `named`.
 
     Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name, or there is none.
-        tf.errors.InvalidArgumentError: it holds one of another dtype.
-        ValueError: it holds one of another shape.
+        tf.errors.NotFoundError: the checkpoint does not contain a name, or does not
+            exist.
+        tf.errors.InvalidArgumentError: an entry has another dtype than its variable.
+        ValueError: an entry has another shape than its variable.
     """
-    # tf.train.load_checkpoint would read any dtype, and assign would cast it.
+    # tf.train.load_checkpoint would accept any dtype, and assign would cast it.
     values = tf.raw_ops.RestoreV2(
         prefix=path,
         tensor_names=list(variables),
@@ -1984,16 +2012,16 @@ def by_name(path, variables):
 
 
 def save(path, variables):
-    """Does what `tf.train.Saver(variables).save(sess, path)` did, but for one file.
+    """Saves variables by name, as `tf.train.Saver(…).save(sess, path)` did.
 
-    The file `checkpoint`, which lists the checkpoints of a folder, is not written.
+    It does not write the file `checkpoint`, which lists the checkpoints of a folder.
 
     Args:
         path: prefix of the files to write.
         variables: {name: variable, tensor or array}; see `named`.
     """
-    names = sorted(variables)  # the order of a Saver: the same bytes
-    # The public one would write paths of objects, tf.train.Checkpoint, and its graph.
+    names = sorted(variables)  # the order of a Saver, so the files have the same bytes
+    # tf.train.Checkpoint would write paths of objects, and the graph of objects.
     tf.raw_ops.SaveV2(
         prefix=path,
         tensor_names=names,
@@ -2006,17 +2034,17 @@ LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
 
 
 class Cell(tf.Module):
-    """What the cells share: a size, variables under the names of v1, a step.
+    """The base class of RNN cells: the state size, and variables with v1's names.
 
     A call takes x, [batch, depth], and a state, and returns the output, [batch,
-    output_size], and the new state. For a cell of one's own, write
-    `make_variables(depth, dtype)` and `__call__`.
+    output_size], and the new state. A subclass defines `make_variables(depth, dtype)`
+    and `__call__`.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
-        initializer: of the kernels, a function of shape and dtype; None for v1's
-            default, `glorot_uniform`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels, a function of shape and dtype; None for
+            v1's default, `glorot_uniform`.
     """
 
     def __init__(self, num_units, name, initializer=None):
@@ -2027,18 +2055,18 @@ class Cell(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
+        """Makes the variables once, for inputs of this depth."""
         if not self.built:
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # an outer scope does not change the names
                 self.make_variables(depth, dtype)
 
     def begin(self, depth, dtype):
-        """Is called before the first step of every run."""
-        del depth, dtype  # AutoGraph takes no function without a statement
+        """Prepares a run; loops call it before the first step."""
+        del depth, dtype  # AutoGraph warns about a function without a statement
 
     def variable(self, name, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
@@ -2046,12 +2074,12 @@ class Cell(tf.Module):
         return tf.Variable(lambda: initializer(shape, dtype), name=path)
 
     def zero_state(self, batch, dtype):
-        """The state at the beginning of a sequence."""
+        """Makes the initial state, zeros."""
         return tf.zeros([batch, self.num_units], dtype)
 
 
 def affine(x, kernel, bias):
-    """A layer without an activation.
+    """Computes x @ kernel + bias.
 
     Args:
         x: [batch, depth] tensor.
@@ -2065,7 +2093,7 @@ def affine(x, kernel, bias):
 
 
 def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored.
+    """Computes [x, state] @ kernel + bias with one product, as v1 stored the kernels.
 
     Args:
         x: [batch, depth] tensor.
@@ -2080,20 +2108,20 @@ def product(x, state, kernel, bias):
 
 
 class BasicLSTMCell(Cell):
-    """`tf.nn.rnn_cell.BasicLSTMCell`, its gates in the order i, j, f, o.
+    """`tf.nn.rnn_cell.BasicLSTMCell`: an LSTM, with gates in the order i, j, f, o.
 
         c = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j)
         h = activation(c) * sigmoid(o)
 
-    The state is an `LSTMStateTuple` (c, h), the output h.
+    The state is an `LSTMStateTuple` (c, h); the output is h.
 
     Args:
         num_units: size of c and h.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        activation: function, of j and of c.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        activation: activation function of j and of c.
         name: scope of the variables `kernel`, [depth + num_units, 4 * num_units], and
             `bias`.
-        initializer: of the kernel; see `Cell`.
+        initializer: initializer of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -2118,7 +2146,7 @@ class BasicLSTMCell(Cell):
 
     def __call__(self, x, state):
         c, h = state
-        # Input gate, what it lets in, forget gate, output gate.
+        # Input gate, new input, forget gate, output gate.
         i, j, f, o = tf.split(product(x, h, self.kernel, self.bias), 4, 1)
         kept = c * tf.sigmoid(f + self.forget_bias)
         c = kept + tf.sigmoid(i) * self.activation(j)
@@ -2127,20 +2155,20 @@ class BasicLSTMCell(Cell):
 
 
 class LSTMCell(BasicLSTMCell):
-    """`tf.nn.rnn_cell.LSTMCell`: peepholes, projection and clipping as options.
+    """`tf.nn.rnn_cell.LSTMCell`: an LSTM with optional peepholes, projection, clipping.
 
-    `keras.layers.LSTMCell` has neither peepholes nor a projection, orders its gates
-    otherwise, and has two kernels.
+    `keras.layers.LSTMCell` has neither peepholes nor a projection, has another order of
+    the gates, and has two kernels.
 
     Args:
         num_units: size of c.
-        use_peepholes: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        initializer: of the kernels and the peepholes; see `Cell`.
-        num_proj: size of h and of the outputs, if it is not `num_units`.
-        proj_clip: the largest magnitude of a projected h, or None.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        activation: function, of the new input and of c.
+        use_peepholes: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None.
+        initializer: initializer of the kernels and the peepholes; see `Cell`.
+        num_proj: size of h and of the outputs if it differs from `num_units`.
+        proj_clip: largest magnitude of the projected h, or None.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        activation: activation function of the new input and of c.
         name: scope of the variables `kernel`, `bias`, `w_f_diag`, `w_i_diag`,
             `w_o_diag` and `projection/kernel`.
     """
@@ -2187,7 +2215,7 @@ class LSTMCell(BasicLSTMCell):
             f, i = f + self.w_f * c, i + self.w_i * c
         c = self.clipped(tf.sigmoid(f) * c + tf.sigmoid(i) * self.activation(j))
         if self.use_peepholes:
-            o = o + self.w_o * c  # the new one
+            o = o + self.w_o * c  # the new c
         h = tf.sigmoid(o) * self.activation(c)
         if self.num_proj:
             h = tf.matmul(h, self.projection)
@@ -2197,19 +2225,19 @@ class LSTMCell(BasicLSTMCell):
 
 
 class GRUCell(Cell):
-    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+    """`tf.nn.rnn_cell.GRUCell`: a GRU with the reset gate before the product.
 
-    That is `reset_after=False` of Keras. The state is the output.
+    That is `reset_after=False` in Keras. The output is the state.
 
-    `keras.layers.GRUCell` resets after the product by default.
+    By default `keras.layers.GRUCell` applies the reset gate after the product.
 
     Args:
         num_units: size of the state.
-        activation: function, of the candidate.
-        initializer: of the kernels; see `Cell`.
-        bias_initializer: function of shape and dtype for both biases; None is v1's: the
-            gates' biases begin at one, so that little is reset and updated, the
-            candidate's at zero.
+        activation: activation function of the candidate.
+        initializer: initializer of the kernels; see `Cell`.
+        bias_initializer: function of shape and dtype for both biases. None is v1's
+            default: the gates' biases begin at one, so that the state changes little,
+            the candidate's bias begins at zero.
         name: scope of the variables `gates/kernel`, `gates/bias`, `candidate/kernel`
             and `candidate/bias`.
     """
@@ -2247,22 +2275,26 @@ class GRUCell(Cell):
 
 
 def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
-    """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
+    """Runs a cell over sequences in one loop, as `tf.nn.dynamic_rnn` did.
+
+    After the end of a sequence its outputs are zero, and its state does not change.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, time, depth] tensor.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        state: where to begin, or None for zeros.
-        time_major: whether time comes before the batch, in x and in the outputs.
-        dtype: of the outputs and of the state, if it is not that of x.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        state: initial state, or None for zeros.
+        time_major: whether time is the first axis of x and of the outputs.
+        dtype: dtype of the outputs and of the state if it differs from that of x.
 
     Returns:
-        (outputs [batch, time, output_size], zero past the end; state of the end).
+        (outputs [batch, time, output_size], zero past each sequence's end; the state at
+        each sequence's end).
 
     Raises:
-        ValueError: not three dimensions, an unknown depth, lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: x does not have three dimensions, its depth is unknown, or the
+            lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     x = of_rank_3(x)
     if not time_major:
@@ -2270,7 +2302,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
     dtype = dtype or x.dtype
     state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
     end = None
-    if lengths is not None:  # nothing is computed past the longest
+    if lengths is not None:  # the loop stops at the end of the longest sequence
         end = tf.maximum(1, tf.reduce_max(lengths))
 
     def step(x, state, t):
@@ -2281,15 +2313,15 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
 
 
 def take_steps(step, x, state, size, dtype, end=None):
-    """The loop itself.
+    """Runs a step function over the time steps of x in one `tf.while_loop`.
 
     Args:
-        step: function of ([batch, depth], state, time) for ([batch, size], new state).
+        step: function from ([batch, depth], state, time) to ([batch, size], new state).
         x: [time, batch, depth] tensor.
-        state: where to begin.
-        size: of the outputs.
-        dtype: of the outputs.
-        end: how many steps to take, at most the time, or None for all.
+        state: initial state.
+        size: size of the outputs.
+        dtype: dtype of the outputs.
+        end: number of steps to take, or None for all.
 
     Returns:
         ([time, batch, size] outputs, zero past `end`; the last state).
@@ -2307,20 +2339,20 @@ def take_steps(step, x, state, size, dtype, end=None):
         lambda t, *_: t < end,
         body,
         (tf.constant(0), state, outputs),
-        parallel_iterations=1,  # else a cell that draws may do so in any order
+        parallel_iterations=1,  # else a cell with random ops may draw in any order
         maximum_iterations=x.shape[0],
     )
     return outputs.stack(), state
 
 
 def of_rank_3(x):
-    """x as a tensor, which must have three dimensions.
+    """Converts x to a tensor; raises if it does not have three dimensions.
 
     Args:
-        x: tensor, or what can be made one.
+        x: tensor, or a value that can be converted to one.
 
     Raises:
-        ValueError: another rank.
+        ValueError: x does not have rank 3.
     """
     x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
@@ -2329,22 +2361,22 @@ def of_rank_3(x):
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
-    """Makes the variables and what a loop begins with; complains as v1 did.
+    """Makes a cell's variables and initial state; raises v1's errors.
 
     Args:
-        cell: see the module.
-        x: tensor of three dimensions, the last of known size.
+        cell: an RNN cell, see the package `rnn`.
+        x: tensor of three dimensions; the size of the last is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: of the state, if it is not that of x.
+        dtype: dtype of the state if it differs from that of x.
 
     Returns:
-        (state in the structure of the cell, lengths as int32 or None).
+        (state in the cell's structure, lengths as int32 or None).
 
     Raises:
-        ValueError: an unknown depth, or lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: the depth is unknown, or the lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
@@ -2367,10 +2399,10 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
 
 def advance(cell, x, state, t, lengths):
-    """A step of the sequences that go on; the others output zeros and keep their state.
+    """Takes a step; sequences that have ended output zeros and keep their state.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, depth] tensor, the inputs of the step.
         state: state of the cell.
         t: number of the step, an int or an int tensor.
@@ -2395,15 +2427,15 @@ BasicDecoderOutput = collections.namedtuple(
 
 
 class BasicDecoder:
-    """`tf.contrib.seq2seq.BasicDecoder`: a cell that reads by a helper.
+    """`tf.contrib.seq2seq.BasicDecoder`: a cell whose inputs come from a helper.
 
-    It holds tensors: make it in the function that decodes.
+    It contains tensors: make it in the function that decodes.
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or an `AttentiveCell`.
         helper: a `Helper`.
-        initial_state: of the cell.
-        output_layer: a `Dense`, or what has `units` and `build` like it, or None.
+        initial_state: initial state of the cell.
+        output_layer: a `Dense`, another layer with `units` and `build`, or None.
     """
 
     tracks_own_finished = False
@@ -2413,11 +2445,11 @@ class BasicDecoder:
         self.initial_state = initial_state
 
     def initialize(self):
-        """Gives (finished, first inputs, state)."""
+        """Builds the cell and the layer; returns (finished, first inputs, state)."""
         finished, inputs = self.helper.initialize()
         depth, dtype = inputs.shape[1], inputs.dtype
         size, layer, helper = self.cell.output_size, self.output_layer, self.helper
-        with tf.init_scope():  # before the loop, whose scope they would have
+        with tf.init_scope():  # not in the loop, whose scope the variables would get
             self.cell.build(depth, dtype)
             if layer is not None:
                 layer.build(size, dtype)
@@ -2430,7 +2462,7 @@ class BasicDecoder:
         return finished, inputs, self.initial_state
 
     def step(self, time, inputs, state):
-        """Gives (outputs, state, next inputs, finished)."""
+        """Decodes one step; returns (outputs, state, next inputs, finished)."""
         outputs, state = self.cell(inputs, state)
         if self.output_layer is not None:
             outputs = self.output_layer(outputs)
@@ -2439,20 +2471,21 @@ class BasicDecoder:
         return BasicDecoderOutput(outputs, ids), state, inputs, finished
 
     def finalize(self, outputs, state):
-        """Is asked for (outputs, state) after the last step."""
+        """Returns (outputs, state); `dynamic_decode` calls it after the last step."""
         return outputs, state
 
 
 class Dense(tf.Module):
-    """`tf.layers.Dense` of a matrix: x W + b, its variables made once.
+    """`tf.layers.Dense` for matrices: x W + b; the variables are made once.
 
-    A `tf.Module` finds no variables of a `keras.layers.Dense`.
+    A `tf.Module` does not find the variables of a `keras.layers.Dense`.
 
     Args:
         units: size of the output.
-        use_bias: whether there is b.
-        name: what the names of `kernel` and `bias` begin with.
-        initializer: of the kernel, or None for v1's default, `glorot_uniform`.
+        use_bias: whether to add b.
+        name: prefix of the names of `kernel` and `bias`.
+        initializer: initializer of the kernel, or None for v1's default,
+            `glorot_uniform`.
     """
 
     def __init__(self, units, use_bias=True, name="dense", initializer=None):
@@ -2461,10 +2494,10 @@ class Dense(tf.Module):
         self.initializer, self.kernel = initializer or glorot_uniform(), None
 
     def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
+        """Makes the variables once, for inputs of this depth."""
         if self.kernel is not None:
             return
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # an outer scope does not change the names
             kernel = self.initializer([depth, self.units], dtype)
             self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
             if self.use_bias:
@@ -2479,15 +2512,15 @@ class Dense(tf.Module):
 def dynamic_decode(
     decoder, output_time_major=False, impute_finished=False, maximum_iterations=None
 ):
-    """`tf.contrib.seq2seq.dynamic_decode`: steps until all sequences have ended.
+    """`tf.contrib.seq2seq.dynamic_decode`: decodes until all sequences have ended.
 
-    To be called in a `tf.function`, which is not traced anew for other lengths.
+    Call it in a `tf.function`; other lengths do not retrace the function.
 
     Args:
-        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or like these.
-        output_time_major: whether time comes before the batch in the outputs.
-        impute_finished: whether past the end of a sequence there are zeros, and its
-            state is that of the end.
+        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or one with the same methods.
+        output_time_major: whether time is the first axis of the outputs.
+        impute_finished: whether outputs past a sequence's end are zeros, and its state
+            is that of its end.
         maximum_iterations: the largest number of steps, an int or a scalar tensor.
 
     Returns:
@@ -2531,7 +2564,7 @@ def dynamic_decode(
             finished,
             tf.zeros_like(finished, tf.int32),
         ),
-        parallel_iterations=1,  # else ops that draw may do so in any order
+        parallel_iterations=1,  # else random ops may draw in any order
         maximum_iterations=maximum_iterations,
     )
     outputs = tf.nest.map_structure(lambda array: array.stack(), arrays)
@@ -2542,7 +2575,7 @@ def dynamic_decode(
 
 
 def held(finished, old, new):
-    """`old` where a sequence has finished, else `new`; arrays and scalars go on."""
+    """Selects `old` where a sequence has finished, else `new`; scalars stay `new`."""
     if isinstance(new, tf.TensorArray) or new.shape.rank == 0:
         return new
     shape = [-1] + [1] * (new.shape.rank - 1)
@@ -2550,18 +2583,18 @@ def held(finished, old, new):
 
 
 def batch_first(x):
-    """[time, batch, ...] turned to [batch, time, ...]."""
+    """Transposes [time, batch, ...] to [batch, time, ...]."""
     return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
 class Helper:
-    """The base of helpers, those of your own, too.
+    """The base class of helpers, also of your own.
 
-    One has `batch_size`, an int or a scalar tensor, and three methods:
+    A helper has `batch_size`, an int or a scalar tensor, and three methods:
 
-    - `initialize()` for (finished [batch] bool, first inputs [batch, depth]);
-    - `sample(time, outputs, state)` for the ids, [batch, *sample_ids_shape];
-    - `next_inputs(time, outputs, state, sample_ids)` for (finished, inputs, state).
+    - `initialize()` returns (finished [batch] bool, first inputs [batch, depth]);
+    - `sample(time, outputs, state)` returns the ids, [batch, *sample_ids_shape];
+    - `next_inputs(time, outputs, state, sample_ids)` returns (finished, inputs, state).
     """
 
     sample_ids_shape = ()
@@ -2573,8 +2606,8 @@ class GreedyEmbeddingHelper(Helper):
 
     Args:
         embedding: [classes, depth] variable or tensor, or a function of ids.
-        start_tokens: [batch] int tensor.
-        end_token: the id that ends a sequence.
+        start_tokens: [batch] int tensor, the ids of the first inputs.
+        end_token: id that ends a sequence.
     """
 
     def __init__(self, embedding, start_tokens, end_token):

@@ -30,24 +30,25 @@ import math
 import tensorflow as tf
 
 DEFAULT_GRAPH_SEED = 87654321
-"""What TensorFlow takes, then and now, if only the op has a seed."""
+"""TensorFlow 1 and 2 use this graph seed if only the op has a seed."""
 INT32_MAX = 2**31 - 1
 
 
 def kernel_seeds(graph_seed, op_seed):
-    """The two numbers that begin the stream of an op: `tf.get_seed` of 1.15.5.
+    """Computes the two seeds of a random op, as `tf.get_seed` of 1.15.5 did.
 
     Args:
-        graph_seed: int that `tf.set_random_seed` was given, or None if it was not.
-        op_seed: int, the `seed=` of the op; or None without a graph seed. With a graph
-            seed, an op without its own took the number of the graph's last node.
+        graph_seed: int that was passed to `tf.set_random_seed`, or None.
+        op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
+            with one, v1 used the number of the graph's last node as the op seed.
 
     Returns:
-        (seed, seed2), the attributes of the node; (0, 0) draws anew in every program.
+        (seed, seed2), the attributes of the op's node. (0, 0) means that every program
+        draws other numbers.
 
     Raises:
-        ValueError: a graph seed and no op seed.
-        TypeError: a seed that is no number.
+        ValueError: a graph seed without an op seed.
+        TypeError: a seed is not a number.
     """
     if graph_seed is None and op_seed is None:
         return 0, 0
@@ -60,14 +61,15 @@ def kernel_seeds(graph_seed, op_seed):
 
 
 def stream(seed, seed2):
-    """The stream of one random op of TensorFlow 1, the first number and all others.
+    """Makes a generator that draws the same numbers as a random op of TensorFlow 1.
 
-    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
-    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
+    v1's kernels used the Philox algorithm: `seed` was its key, `seed2` the upper half
+    of its counter, and a draw of n numbers advanced the counter by 256 n. A
+    `tf.random.Generator` does the same.
 
     Args:
-        seed: int, as the node has it: see `kernel_seeds`.
-        seed2: int, likewise.
+        seed: int, the attribute of the op's node: see `kernel_seeds`.
+        seed2: int, the second attribute.
 
     Returns:
         tf.random.Generator with `normal`, `uniform` and `truncated_normal`; its state
@@ -79,40 +81,41 @@ def stream(seed, seed2):
 
 
 def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
-    """Draws what one new op of TensorFlow 1 drew first.
+    """Draws the numbers that a new random op of TensorFlow 1 drew in its first run.
 
     Args:
-        kind: "normal", "truncated_normal" (mean, deviation) or "uniform" (bounds).
+        kind: "normal", "truncated_normal" (mean, stddev) or "uniform" (bounds).
         shape: list of ints.
-        first, second: the two numbers of the distribution.
+        first, second: mean and stddev, or lower and upper bound.
         dtype: float dtype.
-        seed: of the op: an int, below the seed of `tf.random.set_seed`; or a generator
-            such as a `stream`, to draw from; or None, for the next one of those that
-            `tf.random.set_seed` begins. The number of v1's node it is not.
+        seed: an int, the op seed, used together with the global seed of
+            `tf.random.set_seed`; or a generator such as a `stream` to draw from; or
+            None to use the next seed that follows from `tf.random.set_seed`, which is
+            not the seed that v1 took from the op's place in the graph.
 
     Returns:
         Tensor of this shape and dtype.
     """
     if isinstance(seed, tf.random.Generator):
         return getattr(seed, kind)(shape, first, second, dtype)
-    if seed is None:  # each function would count from 0, and draw what the last drew
+    if seed is None:  # else each function would count from 0 and repeat the same draws
         with tf.init_scope():
-            if tf.executing_eagerly():  # not so where tf.Variable lifts what it is told
+            if tf.executing_eagerly():  # False where tf.Variable lifts initial values
                 seed = tf.random.uniform([], 0, INT32_MAX, tf.int32).numpy().item()
     op = getattr(tf.random, kind)
-    # A function of its own: an eager draw goes on where the last of its seed ended.
+    # A new function: an eager op with the same seed would continue its last stream.
     drawn = tf.function(lambda: op(shape, first, second, dtype, seed))
     return drawn.get_concrete_function()()  # else TensorFlow warns of retracing
 
 
 def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today.
+    """`tf.random_uniform_initializer`: floats in [0, 1) by default (±0.05 in TF 2).
 
     Args:
         minval: lower bound.
         maxval: upper bound, not drawn.
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -123,10 +126,11 @@ def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
 
 
 def fans(shape):
-    """How many numbers a unit sums up, and how many units a number goes to.
+    """Computes fan-in (inputs per unit) and fan-out (units per input) of a kernel.
 
     Args:
-        shape: of a kernel, [..., inputs, outputs]; of one dimension both are its size.
+        shape: shape of a kernel, [..., inputs, outputs]. With one dimension, its size
+            is both.
 
     Returns:
         (fan_in, fan_out).
@@ -144,19 +148,20 @@ def variance_scaling(
     seed=None,
     dtype=tf.float32,
 ):
-    """`tf.variance_scaling_initializer`: a variance of scale / n.
+    """`tf.variance_scaling_initializer`: draws with variance scale / fan.
 
     Args:
         scale: positive number.
-        mode: what n is: "fan_in", "fan_out" or "fan_avg", the mean of the two.
-        distribution: "normal" or "truncated_normal", "untruncated_normal", "uniform".
+        mode: which fan: "fan_in", "fan_out" or "fan_avg", the mean of the two.
+        distribution: "truncated_normal" or "normal" (the same), "untruncated_normal",
+            or "uniform".
         seed, dtype: see the module.
 
     Returns:
         Function from a shape and a dtype to a tensor.
 
     Raises:
-        ValueError: an argument that is none of these.
+        ValueError: another scale, mode or distribution.
     """
     if scale <= 0:
         raise ValueError("`scale` must be positive float.")
@@ -180,7 +185,7 @@ def variance_scaling(
         stddev = math.sqrt(variance)
         if distribution == "untruncated_normal":
             return draw("normal", shape, 0.0, stddev, dtype, seed)
-        # A normal distribution cut off at two deviations has this deviation left.
+        # The deviation of a standard normal distribution that is cut off at ±2.
         stddev /= 0.87962566103423978
         return draw("truncated_normal", shape, 0.0, stddev, dtype, seed)
 
@@ -188,13 +193,13 @@ def variance_scaling(
 
 
 def glorot_uniform(seed=None, dtype=tf.float32):
-    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+    """`tf.glorot_uniform_initializer`, the default initializer of `tf.get_variable`.
 
-    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    Draws from ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
 
     Args:
-        seed: of the op; see `randomness.draw`.
-        dtype: that the function draws by default.
+        seed: seed of the op; see `randomness.draw`.
+        dtype: default dtype of the returned function.
 
     Returns:
         Function from a shape and optionally a dtype to a tensor.
@@ -203,17 +208,17 @@ def glorot_uniform(seed=None, dtype=tf.float32):
 
 
 class Cell(tf.Module):
-    """What the cells share: a size, variables under the names of v1, a step.
+    """The base class of RNN cells: the state size, and variables with v1's names.
 
     A call takes x, [batch, depth], and a state, and returns the output, [batch,
-    output_size], and the new state. For a cell of one's own, write
-    `make_variables(depth, dtype)` and `__call__`.
+    output_size], and the new state. A subclass defines `make_variables(depth, dtype)`
+    and `__call__`.
 
     Args:
         num_units: size of the state.
-        name: what the names of the variables begin with.
-        initializer: of the kernels, a function of shape and dtype; None for v1's
-            default, `glorot_uniform`.
+        name: prefix of the names of the variables.
+        initializer: initializer of the kernels, a function of shape and dtype; None for
+            v1's default, `glorot_uniform`.
     """
 
     def __init__(self, num_units, name, initializer=None):
@@ -224,18 +229,18 @@ class Cell(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
+        """Makes the variables once, for inputs of this depth."""
         if not self.built:
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # an outer scope does not change the names
                 self.make_variables(depth, dtype)
 
     def begin(self, depth, dtype):
-        """Is called before the first step of every run."""
-        del depth, dtype  # AutoGraph takes no function without a statement
+        """Prepares a run; loops call it before the first step."""
+        del depth, dtype  # AutoGraph warns about a function without a statement
 
     def variable(self, name, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
@@ -243,12 +248,12 @@ class Cell(tf.Module):
         return tf.Variable(lambda: initializer(shape, dtype), name=path)
 
     def zero_state(self, batch, dtype):
-        """The state at the beginning of a sequence."""
+        """Makes the initial state, zeros."""
         return tf.zeros([batch, self.num_units], dtype)
 
 
 def affine(x, kernel, bias):
-    """A layer without an activation.
+    """Computes x @ kernel + bias.
 
     Args:
         x: [batch, depth] tensor.
@@ -262,7 +267,7 @@ def affine(x, kernel, bias):
 
 
 def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored.
+    """Computes [x, state] @ kernel + bias with one product, as v1 stored the kernels.
 
     Args:
         x: [batch, depth] tensor.
@@ -277,19 +282,19 @@ def product(x, state, kernel, bias):
 
 
 class GRUCell(Cell):
-    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+    """`tf.nn.rnn_cell.GRUCell`: a GRU with the reset gate before the product.
 
-    That is `reset_after=False` of Keras. The state is the output.
+    That is `reset_after=False` in Keras. The output is the state.
 
-    `keras.layers.GRUCell` resets after the product by default.
+    By default `keras.layers.GRUCell` applies the reset gate after the product.
 
     Args:
         num_units: size of the state.
-        activation: function, of the candidate.
-        initializer: of the kernels; see `Cell`.
-        bias_initializer: function of shape and dtype for both biases; None is v1's: the
-            gates' biases begin at one, so that little is reset and updated, the
-            candidate's at zero.
+        activation: activation function of the candidate.
+        initializer: initializer of the kernels; see `Cell`.
+        bias_initializer: function of shape and dtype for both biases. None is v1's
+            default: the gates' biases begin at one, so that the state changes little,
+            the candidate's bias begins at zero.
         name: scope of the variables `gates/kernel`, `gates/bias`, `candidate/kernel`
             and `candidate/bias`.
     """
@@ -327,22 +332,26 @@ class GRUCell(Cell):
 
 
 def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
-    """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
+    """Runs a cell over sequences in one loop, as `tf.nn.dynamic_rnn` did.
+
+    After the end of a sequence its outputs are zero, and its state does not change.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, time, depth] tensor.
-        lengths: [batch] int tensor, or None where all sequences fill the time.
-        state: where to begin, or None for zeros.
-        time_major: whether time comes before the batch, in x and in the outputs.
-        dtype: of the outputs and of the state, if it is not that of x.
+        lengths: [batch] int tensor, or None if all sequences have full length.
+        state: initial state, or None for zeros.
+        time_major: whether time is the first axis of x and of the outputs.
+        dtype: dtype of the outputs and of the state if it differs from that of x.
 
     Returns:
-        (outputs [batch, time, output_size], zero past the end; state of the end).
+        (outputs [batch, time, output_size], zero past each sequence's end; the state at
+        each sequence's end).
 
     Raises:
-        ValueError: not three dimensions, an unknown depth, lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: x does not have three dimensions, its depth is unknown, or the
+            lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     x = of_rank_3(x)
     if not time_major:
@@ -350,7 +359,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
     dtype = dtype or x.dtype
     state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
     end = None
-    if lengths is not None:  # nothing is computed past the longest
+    if lengths is not None:  # the loop stops at the end of the longest sequence
         end = tf.maximum(1, tf.reduce_max(lengths))
 
     def step(x, state, t):
@@ -361,15 +370,15 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
 
 
 def take_steps(step, x, state, size, dtype, end=None):
-    """The loop itself.
+    """Runs a step function over the time steps of x in one `tf.while_loop`.
 
     Args:
-        step: function of ([batch, depth], state, time) for ([batch, size], new state).
+        step: function from ([batch, depth], state, time) to ([batch, size], new state).
         x: [time, batch, depth] tensor.
-        state: where to begin.
-        size: of the outputs.
-        dtype: of the outputs.
-        end: how many steps to take, at most the time, or None for all.
+        state: initial state.
+        size: size of the outputs.
+        dtype: dtype of the outputs.
+        end: number of steps to take, or None for all.
 
     Returns:
         ([time, batch, size] outputs, zero past `end`; the last state).
@@ -387,20 +396,20 @@ def take_steps(step, x, state, size, dtype, end=None):
         lambda t, *_: t < end,
         body,
         (tf.constant(0), state, outputs),
-        parallel_iterations=1,  # else a cell that draws may do so in any order
+        parallel_iterations=1,  # else a cell with random ops may draw in any order
         maximum_iterations=x.shape[0],
     )
     return outputs.stack(), state
 
 
 def of_rank_3(x):
-    """x as a tensor, which must have three dimensions.
+    """Converts x to a tensor; raises if it does not have three dimensions.
 
     Args:
-        x: tensor, or what can be made one.
+        x: tensor, or a value that can be converted to one.
 
     Raises:
-        ValueError: another rank.
+        ValueError: x does not have rank 3.
     """
     x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
@@ -409,22 +418,22 @@ def of_rank_3(x):
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
-    """Makes the variables and what a loop begins with; complains as v1 did.
+    """Makes a cell's variables and initial state; raises v1's errors.
 
     Args:
-        cell: see the module.
-        x: tensor of three dimensions, the last of known size.
+        cell: an RNN cell, see the package `rnn`.
+        x: tensor of three dimensions; the size of the last is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: of the state, if it is not that of x.
+        dtype: dtype of the state if it differs from that of x.
 
     Returns:
-        (state in the structure of the cell, lengths as int32 or None).
+        (state in the cell's structure, lengths as int32 or None).
 
     Raises:
-        ValueError: an unknown depth, or lengths that are no vector.
-        tf.errors.InvalidArgumentError: not one length per sequence.
+        ValueError: the depth is unknown, or the lengths are not a vector.
+        tf.errors.InvalidArgumentError: the number of lengths is not the batch size.
     """
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
@@ -447,10 +456,10 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
 
 def advance(cell, x, state, t, lengths):
-    """A step of the sequences that go on; the others output zeros and keep their state.
+    """Takes a step; sequences that have ended output zeros and keep their state.
 
     Args:
-        cell: see the module.
+        cell: an RNN cell, see the package `rnn`.
         x: [batch, depth] tensor, the inputs of the step.
         state: state of the cell.
         t: number of the step, an int or an int tensor.
@@ -470,7 +479,7 @@ def advance(cell, x, state, t, lengths):
 
 
 class Reduction:
-    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
+    """v1's names of the reductions; today's `tf.losses.Reduction` has other names."""
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -485,22 +494,23 @@ NOT_FITTING = "weights can not be broadcast to values"
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Multiplies losses by weights, in float32, and reduces them to one number.
+    """Multiplies losses by weights in float32, and reduces them to a scalar.
 
     Args:
         losses: tensor of any shape.
-        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
+        weights: a number, or a tensor of the rank of `losses` whose dimensions are 1 or
             those of `losses`.
         reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
-            the number of losses), "weighted_mean" (by the sum of the weights) or
-            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+            the number of losses), "weighted_mean" (divided by the sum of the weights)
+            or "weighted_sum_by_nonzero_weights" (divided by the number of weights other
+            than 0). A division by zero gives 0.
 
     Returns:
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank; where a rank is
-            unknown, a tf.errors.InvalidArgumentError.
+        ValueError: an unknown reduction, or weights of another rank. If a rank is
+            unknown while tracing, tf.errors.InvalidArgumentError.
     """
     if reduction not in Reduction.ALL:
         raise ValueError(f"Invalid Reduction Key {reduction}")
@@ -521,9 +531,10 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """Casts weights to float32; of another rank, they would make a matrix of a vector.
+    """Casts weights to float32, and checks that their rank is 0 or that of the losses.
 
-    Where one of the ranks is unknown, it is checked when it runs.
+    Weights of another rank would broadcast vectors to a matrix. If a rank is unknown
+    while tracing, the check runs with the graph.
 
     Args:
         weights: a number, or a tensor of the rank of `values`.
@@ -533,8 +544,8 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: another rank than 0 or that of `values`.
-        tf.errors.InvalidArgumentError: the same, of an unknown rank.
+        ValueError: a rank other than 0 and that of `values`.
+        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -549,26 +560,26 @@ def float32_weights(weights, values):
 
 
 def fitting(weighted, values):
-    """Returns weighted losses, which must have the shape of the losses themselves.
+    """Returns weighted losses; raises if the weights have broadcast them.
 
     Args:
-        weighted: losses times weights, which may not enlarge them.
+        weighted: losses times weights.
         values: the losses.
 
     Raises:
-        tf.errors.InvalidArgumentError: another shape.
+        tf.errors.InvalidArgumentError: `weighted` has another shape than `values`.
     """
     tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
     return weighted
 
 
 def number_present(values, weights, axis=None):
-    """Counts the values that have a weight other than 0.
+    """Counts the values whose weight is not 0.
 
     Args:
         values: float32 tensor.
-        weights: float32 tensor that broadcasts to it.
-        axis: axes to count along, which stay as 1; None for all.
+        weights: float32 tensor that broadcasts to `values`.
+        axis: axes to count along; they remain with size 1. None for all axes.
 
     Returns:
         float32 tensor.
@@ -580,15 +591,16 @@ def number_present(values, weights, axis=None):
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
+    """Computes the mean softmax cross-entropy of logits with class ids as labels.
 
     Args:
-        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
+        labels: [...] or [..., 1] integer tensor of ids less than `classes`.
         logits: [..., classes] float tensor.
-        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
+        weights, reduction: see `compute_weighted_loss`; the losses have shape [...].
+            The weights may also have shape [..., 1].
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
+        Scalar of the dtype of `logits`; for "none" a [...] tensor.
     """
     labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)
@@ -603,70 +615,72 @@ def sparse_softmax_cross_entropy(
 
 
 class Optimizer(tf.Module):
-    """What the optimizers share: slots under the names of v1, and a step.
+    """The base class of optimizers: slots with v1's names, and the training step.
 
-    For one of your own, override `update` and, for tables, `update_rows`.
+    A subclass overrides `update` and, for sparse gradients, `update_rows`.
 
-    A hyper-parameter is a number, which is float32 first whatever the variables are,
-    a tensor, a variable, a function of nothing, or a function of the global step, as a
-    schedule of Keras is.
+    A hyper-parameter is a number (converted to float32 first, for variables of every
+    dtype), a tensor, a variable, a function without arguments, or a function of the
+    global step, such as a schedule of Keras.
 
-    It is no `keras.optimizers.Optimizer`, whose slots have other names.
+    It is not a `keras.optimizers.Optimizer`, whose slots have other names.
 
     Args:
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
-        slots: list of (slot name, argument of the kernel, initial number), or with a
-            fourth, what this slot is named after instead of `name`.
-        options: {argument of the kernel: switch}, such as {"use_nesterov": True}.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
+        slots: list of (slot name, argument of the kernel, initial number), optionally
+            with a fourth item: a suffix for this slot's name, used instead of `name`.
+        options: {argument of the kernel: bool}, such as {"use_nesterov": True}.
         **hyper: {argument of the kernel: hyper-parameter}.
 
     Attributes:
-        kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        kernel: the end of the names `tf.raw_ops.ResourceApply…` and
+            `ResourceSparseApply…`.
         gradient: argument of `ResourceApply…` for the gradient, "grad" or "delta".
-        trained: list of `variable.ref()` of what has been moved.
-        slots: list of {slot name: variable}, one dict for each of `trained`.
+        trained: list of `variable.ref()` of the variables that have slots.
+        slots: list of {slot name: variable}, one dict for each entry of `trained`.
         hyper: {argument of the kernel: hyper-parameter}.
-        options: {argument of the kernel: switch}.
+        options: {argument of the kernel: bool}.
     """
 
     kernel = ""
     gradient = "grad"
 
     def __init__(self, name, slots=(), options=(), **hyper):
-        """Makes no variables yet: see `create_slots`."""
+        """Makes no variables: `create_slots` or the first step makes them."""
         super().__init__()
         self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
         self.options, self.hyper = dict(options), hyper
         self.slots, self.trained = [], []
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
-        """Takes a step.
+        """Computes the gradients of a loss, and takes one training step.
 
         Args:
-            loss: function of nothing that computes a float tensor.
-            variables: list of the variables to move.
-            global_step: variable to add 1 to afterwards, or None.
-            grad_loss: tensor like the loss, where to begin instead of ones.
+            loss: function without arguments that computes a float tensor.
+            variables: list of the variables to train.
+            global_step: variable to add 1 to after the step, or None.
+            grad_loss: gradient of the loss, a tensor of its shape, or None for ones.
 
         Returns:
-            The loss, as it was before the step.
+            The loss before the step.
 
         Raises:
-            ValueError: no variables, no gradient for any of them, an integer loss.
-            TypeError: the loss is a tensor, of which no tape knows; a variable is one
-                of Keras.
-            RuntimeError: a variable has a constraint and a sparse gradient.
+            ValueError: there are no variables, none of them has a gradient, or the loss
+                is an integer.
+            TypeError: the loss is a tensor, which no tape has recorded, or a variable
+                is a Keras variable.
+            RuntimeError: a variable with a constraint has a sparse gradient.
         """
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
-        """The first half of `minimize`: [(gradient or None, variable)]."""
+        """Computes [(gradient or None, variable)], the first half of `minimize`."""
         return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
-        """(the loss, what `compute_gradients` returns)."""
+        """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
             raise TypeError("give the loss as a function of nothing: lambda: ...")
         variables = list(variables)
@@ -682,23 +696,25 @@ class Optimizer(tf.Module):
         return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
 
     def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
-        """The second half of `minimize`.
+        """Applies gradients to variables, the second half of `minimize`.
 
-        In `strategy.run` it sums the gradients of all replicas first, as TensorFlow 1
-        and Keras do. For their mean divide the loss by `num_replicas_in_sync`.
+        In `strategy.run` it first sums the gradients of all replicas, as TensorFlow 1
+        and Keras do. For their mean, divide the loss by `num_replicas_in_sync`.
 
         Args:
-            pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
-                rows may come twice, or None, which leaves a variable as it is.
-            global_step: variable to add 1 to afterwards, or None.
-            aggregate: False if all replicas have the same gradients already, as after
-                `all_reduce`, which is needed before a `tf.cond` around the step.
+            pairs: iterable of (gradient, variable). A gradient is a tensor, a
+                `tf.IndexedSlices`, which may contain a row twice, or None, with which
+                the variable is not changed.
+            global_step: variable to add 1 to after the step, or None.
+            aggregate: False if all replicas already have the same gradients, for
+                example after `all_reduce`. A `tf.cond` around the step requires that.
 
         Raises:
-            ValueError: no pairs, no gradients, or a schedule without a global step;
-                under a strategy, variables or slots that its scope has not made.
-            RuntimeError: a variable has a constraint and a sparse gradient; a strategy
-                of several replicas is in scope, and this is not in its `run`.
+            ValueError: there are no pairs or no gradients, or a schedule has no global
+                step; under a strategy, its scope did not make the variables or slots.
+            RuntimeError: a variable with a constraint has a sparse gradient; or a
+                strategy of several replicas is in scope, but the call is not in its
+                `run`.
         """
         pairs = list(pairs)
         if not pairs:
@@ -734,26 +750,26 @@ class Optimizer(tf.Module):
 
     @property
     def built(self):
-        """Whether it has slots, or needs none."""
+        """Whether the slots exist, or the optimizer needs none."""
         return bool(self.trained) or not self.slot_specs
 
     def create_slots(self, variables):
-        """Makes the missing slots; the first step does so itself, but not in a replica.
+        """Makes the missing slots of variables.
 
-        Call it before a `tf.function` is traced, which would trace twice, as whenever
-        variables are made in it, before a checkpoint is restored, and in the scope of a
-        strategy.
+        Otherwise the first step makes them, but in a replica it cannot. Call this
+        before a `tf.function` is traced, because a function that makes variables is
+        traced twice; before a checkpoint is restored; and in the scope of a strategy.
 
         Args:
-            variables: iterable of `tf.Variable`s. Slots that exist keep their values.
+            variables: iterable of `tf.Variable`s. Existing slots keep their values.
 
         Returns:
             The optimizer.
 
         Raises:
-            TypeError: a variable is one of Keras.
-            ValueError: a variable is of another strategy's scope, or a slot is missing
-                in `strategy.run` of several replicas.
+            TypeError: a variable is a Keras variable.
+            ValueError: the current strategy's scope did not make a variable, or a slot
+                is missing in `strategy.run` of several replicas.
         """
         variables = list(variables)
         for variable in variables:
@@ -781,27 +797,28 @@ class Optimizer(tf.Module):
         return slots
 
     def get_slot(self, variable, name):
-        """The slot of a variable by its name, such as "m"; None if there is none."""
+        """Returns the slot of a variable with this name, such as "m", or None."""
         return dict(zip(self.trained, self.slots)).get(variable.ref(), {}).get(name)
 
     def arguments(self, variable, slots, numbers):
-        """Arguments of the kernel, but for the gradient."""
+        """Returns the arguments of the kernel, without the gradient."""
         handles = {spec[1]: slots[spec[0]].handle for spec in self.slot_specs}
         return {"var": variable.handle, **handles, **numbers, **self.options}
 
     def update(self, variable, slots, gradient, numbers):
-        """Moves a variable.
+        """Updates a variable with a dense gradient.
 
         Args:
             variable: float variable.
-            slots: {slot name: variable}, its slots.
-            gradient: tensor like it.
-            numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
+            slots: {slot name: variable}, the variable's slots.
+            gradient: tensor of the variable's shape and dtype.
+            numbers: {argument: scalar tensor of the variable's dtype}, the
+                hyper-parameters.
         """
         self.run_kernel("ResourceApply", variable, slots, numbers, gradient)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
+        """Updates the rows that a sparse gradient, a `tf.IndexedSlices`, contains."""
         rows = summed(gradient)
         indices = {"indices": rows.indices}
         prefix = "ResourceSparseApply"
@@ -809,31 +826,31 @@ class Optimizer(tf.Module):
 
     def run_kernel(self, prefix, variable, slots, numbers, gradient, **more):
         """Calls the kernel of TensorFlow 1 whose name begins with `prefix`."""
-        # The public one, of tf.keras.optimizers, would round after each of its ops,
-        # start RMSprop's squares at 0 and not at 1, add another epsilon in another
-        # place, take a step for each duplicate row, and move rows that no id names.
+        # The public tf.keras.optimizers would round after each op, start RMSprop's
+        # squares at 0 and not at 1, add another epsilon in another place, take a step
+        # for each duplicate row, and update rows that the gradient does not contain.
         kernel = getattr(tf.raw_ops, prefix + self.kernel)
         more["grad" if more else self.gradient] = gradient
         kernel(**self.arguments(variable, slots, numbers), **more)
 
     def finish(self, numbers):
-        """What is done once, after all variables; the numbers are not cast."""
-        return  # else AutoGraph warns: it leaves a body of a docstring alone empty
+        """Runs once per step, after all variables; the numbers are not cast."""
+        return  # without it AutoGraph warns about a function with only a docstring
 
 
 def check_kind(variable):
-    """Raises a TypeError of a variable of Keras, which holds a `tf.Variable`."""
+    """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
         raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
 
 
 def check_scope(variables):
-    """Raises a ValueError of a variable that is not of the current strategy's scope.
+    """Raises a ValueError if the current strategy's scope did not make a variable.
 
-    In `strategy.run` every replica would move the same copy; outside of the scope, the
-    first copy alone would move. Replicas that move a variable that is aggregated by a
-    sum would move it several times.
+    In `strategy.run`, every replica would update the same copy; outside of the scope,
+    only the first copy would be updated. A variable with aggregation by sum would be
+    updated several times.
 
     Args:
         variables: iterable of variables.
@@ -853,10 +870,12 @@ def check_scope(variables):
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas: each would make some.
+    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+
+    Each replica would make variables of its own.
 
     Args:
-        what: the variables that are missing, in the plural.
+        what: a plural noun for the missing variables, such as "slots".
         method: name of the method that makes them.
     """
     several = tf.distribute.get_strategy().num_replicas_in_sync > 1
@@ -868,18 +887,18 @@ def refuse_in_replica(what, method):
 
 
 def summed_over_replicas(pairs):
-    """Sums gradients over the replicas of a strategy; without one, changes nothing.
+    """Sums gradients over the replicas of a strategy, if there are several.
 
     Args:
-        pairs: list of (gradient, variable), the same variables in all replicas. Of
-            `tf.IndexedSlices` the rows of all replicas follow one another.
+        pairs: list of (gradient, variable), the same variables in all replicas. The
+            rows of `tf.IndexedSlices` are concatenated.
 
     Returns:
         List of (gradient or None, variable).
 
     Raises:
-        RuntimeError: a strategy of several replicas is in scope, and this is not in its
-            `run`.
+        RuntimeError: a strategy of several replicas is in scope, but the call is not in
+            its `run`.
     """
     if tf.distribute.get_strategy().num_replicas_in_sync == 1:
         return pairs
@@ -892,7 +911,7 @@ def summed_over_replicas(pairs):
 
 
 def copied(gradient):
-    """A copy of a gradient for a replica: `all_reduce` does not sum what is one tensor.
+    """Copies a gradient: `all_reduce` does not sum replicas that share one tensor.
 
     Args:
         gradient: tensor or `tf.IndexedSlices`.
@@ -908,17 +927,17 @@ def copied(gradient):
 
 
 def number(x, global_step=None):
-    """A hyper-parameter as a tensor; functions are called, here and now.
+    """Converts a hyper-parameter to a tensor; calls it first if it is a function.
 
     Args:
-        x: number, tensor, variable, or function of nothing or of the global step.
+        x: number, tensor, variable, or function of no argument or of the global step.
         global_step: integer variable or tensor, or None.
 
     Returns:
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: a function of the global step, which is None.
+        ValueError: `x` is a function of the global step, and that is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()
@@ -932,7 +951,7 @@ def number(x, global_step=None):
 
 
 def summed(slices):
-    """Slices without duplicates: a kernel would take a step for each of them.
+    """Sums the rows with equal indices: a kernel takes one step per duplicate.
 
     Args:
         slices: `tf.IndexedSlices`.
@@ -951,15 +970,16 @@ class Adam(Optimizer):
     m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
     rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
     variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
-    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+    and Ba, 2015). With a sparse gradient, all rows are updated, also those that were
+    not looked up.
 
-    `keras.optimizers.Adam` has an epsilon of 1e-7 and slots of other names, and rounds
-    after each operation.
+    `keras.optimizers.Adam` has an epsilon of 1e-7 and other names of its slots, and
+    rounds after each operation.
 
     Args:
         learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
         use_locking: whether a step locks the variable against other threads.
-        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
         suffix: end of the names of the powers: "_1" for the second Adam of a graph.
     """
 
@@ -977,7 +997,7 @@ class Adam(Optimizer):
         *,
         suffix="",
     ):
-        """As in v1; the powers of the second Adam of a graph have the suffix "_1"."""
+        """Takes v1's arguments, and `suffix`: "_1" for the second Adam of a graph."""
         super().__init__(
             name,
             [("m", "m", 0), ("v", "v", 0)],
@@ -987,12 +1007,12 @@ class Adam(Optimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        scope = tf.get_current_name_scope()  # of which the slots know nothing
+        scope = tf.get_current_name_scope()  # it does not change the slots' names
         self.prefix, self.suffix = scope and scope + "/", suffix
         self.powers = {}
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`; also the powers."""
+        """Makes the missing slots, as `Optimizer.create_slots`, and the beta powers."""
         super().create_slots(variables)
         if not self.powers:
             with tf.init_scope(), tf.name_scope(""):
@@ -1011,16 +1031,16 @@ class Adam(Optimizer):
         return {**arguments, **self.cast_powers(variable)}
 
     def cast_powers(self, variable):
-        """{name: power of a beta by the steps so far}, in the dtype of a variable."""
+        """Returns {name: beta ** steps so far} in the dtype of a variable."""
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """The rate with the bias of the averages corrected in it, for sparse steps."""
+        """Multiplies the rate by the bias correction of the averages; sparse steps."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 
     def update_rows(self, variable, slots, gradient, numbers):
-        """In all rows: v1 had no kernel for this, and rounds at each of these steps."""
+        """Updates all rows op by op: v1 had no kernel for Adam's sparse gradients."""
         rows, n = summed(gradient), numbers
         m, v = slots["m"], slots["v"]
         rate = self.corrected(variable, n["lr"])
@@ -1035,16 +1055,16 @@ class Adam(Optimizer):
 
 
 def decay_all(slot, beta, values, indices):
-    """Decays a whole average, and adds to the rows that were seen.
+    """Decays all rows of a moving average, and adds new values to some rows.
 
     Args:
         slot: float variable, the average.
-        beta: share of it that is kept, a scalar tensor.
-        values: [k, ...] tensor, what the rows move towards.
-        indices: [k] integer tensor, of the rows.
+        beta: share of the average that is kept, a scalar tensor.
+        values: [k, ...] tensor, the new values of the rows.
+        indices: [k] integer tensor, the indices of the rows.
 
     Returns:
-        [k, ...] tensor: what was added.
+        [k, ...] tensor: the amounts that were added.
     """
     slot.assign(slot * beta)
     added = values * (1 - beta)
@@ -1053,13 +1073,14 @@ def decay_all(slot, beta, values, indices):
 
 
 def assign_moving_average(variable, value, decay):
-    """Moves an average towards a value, by `zero_debias=False`.
+    """Updates a moving average without bias correction (`zero_debias=False`).
 
     Args:
         variable: float variable, the average.
-        value: tensor like it.
-        decay: share of the old average that is kept, a number or tensor. Of a number
-            1 - decay is rounded, of a float32 tensor decay is, whatever the variable.
+        value: tensor of the variable's shape and dtype.
+        decay: share of the old average that is kept, a number or tensor. With a number,
+            1 - decay is rounded; with a float32 tensor, decay is rounded to float32,
+            also if the variable has another dtype.
 
     Returns:
         The average.
@@ -1069,22 +1090,22 @@ def assign_moving_average(variable, value, decay):
 
 
 class ExponentialMovingAverage(tf.Module):
-    """`tf.train.ExponentialMovingAverage` of variables.
+    """`tf.train.ExponentialMovingAverage`: moving averages of variables.
 
-    The public `tf.train.ExponentialMovingAverage` moves an average of a variable by the
-    same bits. It would make the averages in its first `apply` only, give one whose name
-    is taken "_1", and, being no `tf.Module`, be in no `tf.train.Checkpoint`.
+    The public `tf.train.ExponentialMovingAverage` gives the same bits for variables.
+    But it would make the averages only in its first `apply`, add "_1" to a name that is
+    already used, and not be saved by `tf.train.Checkpoint`: it is not a `tf.Module`.
 
     Args:
         decay: share of the old average that an update keeps, at most.
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
-        name: what the averages are called by: that of `w` is `w/name`.
-        scope: what their names begin with, if they were made in a variable scope.
+        name: suffix of the averages' names: the average of `w` is called `w/name`.
+        scope: prefix of their names, if they were made in a variable scope.
 
     Attributes:
-        averaged: list of `variable.ref()` of what has an average.
-        shadows: list of the averages, variables in the same order.
+        averaged: list of `variable.ref()` of the variables that have an average.
+        shadows: list of the averages, which are variables, in the same order.
     """
 
     def __init__(
@@ -1097,20 +1118,21 @@ class ExponentialMovingAverage(tf.Module):
 
     @property
     def built(self):
-        """Whether it has averages."""
+        """Whether the averages exist."""
         return bool(self.shadows)
 
     def create(self, variables):
-        """Makes the averages that there are not yet, at the values of the variables.
+        """Makes the missing averages; each begins at the value of its variable.
 
-        The first `apply` does so, too; but then of what the first step has moved.
+        The first `apply` makes them, too; but if it comes after the first step, they
+        begin at the values after that step.
 
         Returns:
             This object.
 
         Raises:
-            TypeError: a variable of another dtype than float.
-            ValueError: one that is made by the function that is being traced.
+            TypeError: a variable is not of a float dtype.
+            ValueError: the function that is being traced makes one of the variables.
         """
         with tf.init_scope(), tf.name_scope(""):
             known = set(self.averaged)
@@ -1131,15 +1153,15 @@ class ExponentialMovingAverage(tf.Module):
         return self
 
     def apply(self, variables, num_updates=None):
-        """Moves the averages of the variables towards them.
+        """Updates the moving averages of the variables.
 
         Args:
             variables: list of float variables.
-            num_updates: instead of that of the object.
+            num_updates: used in place of the object's `num_updates`.
         """
         self.create(variables)
         count = self.num_updates if num_updates is None else num_updates
-        decay = tf.convert_to_tensor(self.decay)  # float32, whatever the variables are
+        decay = tf.convert_to_tensor(self.decay)  # float32, also for float64 variables
         if count is not None:
             count = tf.cast(count, tf.float32)
             decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
@@ -1148,15 +1170,15 @@ class ExponentialMovingAverage(tf.Module):
             assign_moving_average(shadows[variable.ref()], variable, decay)
 
     def average(self, variable):
-        """The average of a variable, or None if it has none."""
+        """Returns the average of a variable, or None if the variable has no average."""
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """The name of its average, which it may not have yet."""
+        """Returns the name of a variable's average, which need not exist yet."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):
-        """{name in a checkpoint: variable}: averages for what is averaged."""
+        """Maps checkpoint names to variables; averaged variables load the averages."""
         averaged = set(self.averaged)
         return {
             self.average_name(v) if v.ref() in averaged else v.name.partition(":")[0]: v
@@ -1165,24 +1187,25 @@ class ExponentialMovingAverage(tf.Module):
 
 
 def named(*owners, scope=""):
-    """The variables of modules by the names that a Saver went by.
+    """Maps checkpoint names to the variables of modules, as `tf.train.Saver` did.
 
-    Cells, layers and norms make their variables at the first call, optimizers and
-    averages at the first step: `build`, `create_slots` or `create` makes them before.
-    Of a module with a part that is never called, give `module.variables`.
+    Cells, layers and norms make their variables in the first call, optimizers and
+    averages in the first step. To make them before, call `build`, `create_slots` or
+    `create`. If a part of a module is never called, pass `module.variables`.
 
     Args:
         *owners: `tf.Module`s, variables, or lists of variables.
-        scope: what all names began with, such as "train" of the slots and the powers of
-            an optimizer that was made in `tf.variable_scope("train")`.
+        scope: prefix of all names, such as "train" for the slots and the powers of an
+            optimizer that was made in `tf.variable_scope("train")`.
 
     Returns:
         {name: variable}, the names without ":0".
 
     Raises:
-        ValueError: a module has no variables yet; two variables of one name: give a
-            dict of your own.
-        TypeError: a model, layer or variable of Keras: likewise.
+        ValueError: a module has not made its variables yet, or two variables have the
+            same name. For the second, write the dict yourself.
+        TypeError: an owner is a model, layer or variable of Keras: write the dict
+            yourself.
     """
     variables = {}
     for owner in owners:
@@ -1201,13 +1224,13 @@ def named(*owners, scope=""):
 
 
 def refuse_unbuilt(owner):
-    """Raises a ValueError if a module, or one in it, is yet to make its variables.
+    """Raises a ValueError if a module or a submodule has not made its variables yet.
 
     Args:
         owner: a `tf.Module`.
 
     Raises:
-        ValueError: names the module's class, and the method that makes its variables.
+        ValueError: its message names the class and the method that makes the variables.
     """
     for module in (owner, *owner.submodules):
         if getattr(module, "built", True) is False:

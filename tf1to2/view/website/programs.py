@@ -43,7 +43,7 @@ def pages():
 
 
 def children(page):
-    """The pages of programs that stand below a page of the guide, or of a program."""
+    """The pages of programs below a page of the guide, or below another program."""
     if page in pages():
         return [other for other in pages() if other.startswith(f"{page}/")]
     tops = [other for other in pages() if other.count("/") == 1]

@@ -1,7 +1,7 @@
 """The texts of the site: the guide's documents, as MyST takes them, by page.
 
 Each file of the guide is a page; a chapter gets the pairs of its topic. Links lead to
-pages and pairs; what the site has not is told without a link.
+pages and pairs. A link to a file that the site does not have becomes plain text.
 """
 
 import functools
