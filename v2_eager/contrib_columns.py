@@ -181,11 +181,6 @@ def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
     """Makes an embedding table and combines the vectors of each row's ids.
 
     Returns a `Bag`; see the class.
-
-    Returns:
-        Callable. It takes the ids, [n, most] int64, where -1 is padding, and their
-        weights, [n, most] floats. It returns [n, size]. Ids with weights of 0 or below
-        are ignored, except with "sum".
     """
     return Bag(rows, size, combiner, default_id, name)
 

@@ -207,7 +207,7 @@ def speech_features(samples, rate, window, stride, count=13):
         ValueError: samples without a channel dimension (eagerly a
             tf.errors.InvalidArgumentError).
     """
-    # tf.signal has gradients, but computes other coefficients.
+    # tf.signal would compute other coefficients; it has gradients.
     spectrogram = tf.raw_ops.AudioSpectrogram(
         input=samples, window_size=window, stride=stride, magnitude_squared=True
     )

@@ -204,8 +204,8 @@ class BatchNorm(tf.Module):
 
 def fused_batch_norm(x, scale, offset, epsilon):
     """The op of the removed `tf.nn.fused_batch_norm`: (y, mean, unbiased variance)."""
-    # tf.nn.moments and tf.nn.batch_normalization round differently, and return the
-    # biased variance.
+    # tf.nn.moments and tf.nn.batch_normalization would round differently, and return
+    # the biased variance.
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=epsilon
     )[:3]

@@ -51,7 +51,7 @@ def ctc_loss_with_options(
 ):
     """CTC loss with `preprocess_collapse_repeated` and `ctc_merge_repeated`."""
     indices, values, _ = labels
-    # tf.nn.ctc_loss calls this op for sparse labels, but has no such options.
+    # No public function has these options; tf.nn.ctc_loss calls this op, too.
     return tf.raw_ops.CTCLoss(
         inputs=logits,
         labels_indices=indices,

@@ -10,7 +10,7 @@ from docutils import nodes
 from parameterized import parameterized
 
 from tf1to2.pages import library, topics
-from tf1to2.view.website import copies, programs, tables, texts
+from tf1to2.view.website import alignment, copies, programs, texts
 from tf1to2.view.website.breaks import breakable
 from tf1to2.view.website.columns import columns
 
@@ -69,7 +69,7 @@ class NumbersTest(unittest.TestCase):
         ]
     )
     def test_a_column_of_numbers(self, _, cells):
-        self.assertTrue(tables.has_numbers(cells))
+        self.assertTrue(alignment.has_numbers(cells))
 
     @parameterized.expand(
         [
@@ -82,7 +82,7 @@ class NumbersTest(unittest.TestCase):
         ]
     )
     def test_no_column_of_numbers(self, _, cells):
-        self.assertFalse(tables.has_numbers(cells))
+        self.assertFalse(alignment.has_numbers(cells))
 
     def test_all_cells_of_the_column_are_marked(self):
         rows = [["form", "all"], ["eager", "1.44"], ["predict", "326.65"]]
@@ -98,7 +98,7 @@ class NumbersTest(unittest.TestCase):
                 "", nodes.thead("", parts[0]), nodes.tbody("", *parts[1:]), cols=2
             ),
         )
-        tables.align(None, nodes.section("", table))
+        alignment.align(None, nodes.section("", table))
         marked = [e.astext() for e in table.findall(nodes.entry) if e["classes"]]
         self.assertEqual(marked, ["all", "1.44", "326.65"])
 

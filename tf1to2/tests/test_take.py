@@ -292,7 +292,7 @@ class TakeTest(unittest.TestCase):
         [
             ("a_typo", "keras_optimizers.ROWS_SUMED", "keras_optimizers.ROWS_SUMMED"),
             ("of_several_pages", "OPTIMIZERS", "give one of these"),
-            ("a_private_name", "keras_optimizers.__all__", "there is no"),
+            ("a_private_name", "keras_optimizers.__all__", "take has no name"),
         ]
     )
     def test_what_is_assigned_and_cannot_be_taken(self, _, name, message):

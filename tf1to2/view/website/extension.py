@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 from tf1to2 import __version__
 from tf1to2.pages import library, proven, sides, topics
 from tf1to2.pages.definitions import Definition
-from tf1to2.view.website import highlighting, tables
+from tf1to2.view.website import alignment, highlighting
 from tf1to2.view.website.columns import columns, single
 
 SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
@@ -184,7 +184,7 @@ def setup(app):
     app.add_directive("needed", Needed)
     app.add_directive("sides", Sides)
     app.connect("doctree-read", _told_to_myst)
-    app.connect("doctree-read", tables.align)
+    app.connect("doctree-read", alignment.align)
     app.connect("builder-inited", highlighting.use)
     app.connect("html-page-context", _lessons_in_sidebar, 600)  # after Furo's own, 500
     return {"version": __version__, "parallel_read_safe": True}

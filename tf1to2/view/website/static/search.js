@@ -180,9 +180,10 @@
         score.set(page, (score.get(page) ?? 0) + own * site.weights[page]);
       }
     }
-    const called = spelling(question);
+    const called = spelling(question), wrong = symptom(question, guide)[0];
+    const answering = led ?? (wrong && pageOf(wrong[0]));
     site.pages.forEach(([page, title], number) => {
-      const first = [page, title].map(spelling).includes(called) ? 2 : page === led ? 1 : 0;
+      const first = [page, title].map(spelling).includes(called) ? 2 : page === answering ? 1 : 0;
       if (first) score.set(number, first * 1e6);
     });
     const ofPair = scores(guide.ofPairs, asked, guide);
