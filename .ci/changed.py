@@ -10,7 +10,8 @@ or not. Without BASE, the environment's SINCE is taken; "landed" is the newest f
 parent that is three hours older than HEAD, for work lands within three hours. If BASE
 is unknown, everything is touched.
 
-A change of the engine touches all topics. The quick tests ask each pair of each topic;
+Docstrings and comments of Python touch no topic: they prove nothing. A change of the
+engine touches all topics. The quick tests ask each pair of each topic;
 the slow tests and 1.15.5 are asked of every fourth topic, of others after each commit.
 """
 
@@ -74,6 +75,31 @@ def changed(base):
     return set(filter(None, paths.split("\0")))
 
 
+def has_same_code(base, path):
+    """Whether only docstrings and comments of a Python file differ from a commit."""
+    if not path.endswith(".py") or not (ROOT / path).exists():
+        return False
+    try:
+        old = git("show", f"{base}:{path}")
+        return code(old) == code((ROOT / path).read_text("utf-8"))
+    except (subprocess.CalledProcessError, SyntaxError):  # a new file
+        return False
+
+
+def code(text):
+    """The syntax tree of Python without the strings that are no values, as a text."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(getattr(node, "body", None), list):
+            node.body = [line for line in node.body if not is_docstring(line)]
+    return ast.dump(tree)
+
+
+def is_docstring(node):
+    value = getattr(node, "value", None) if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
 def stems():
     """The stems of all topics, sorted."""
     return sorted(path.stem for path in (ROOT / "v1_graph").glob("[a-z]*.py"))
@@ -82,6 +108,7 @@ def stems():
 def topics(base, paths):
     """Stems of the topics that `paths`, which differ from `base`, touch: (of their own,
     all that are touched), both sorted. The engine touches all."""
+    paths = {path for path in paths if not has_same_code(base, path)}
     named = set()
     for table in TABLES & paths:
         rows = re.findall(

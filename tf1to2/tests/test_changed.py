@@ -224,6 +224,19 @@ class ChangedTest(unittest.TestCase):
         self.assertEqual(self.changed.touched("HEAD").slow, every)
         self.assertEqual(self.changed.touched("HEAD").live, ["distributed", "losses"])
 
+    @parameterized.expand(
+        [
+            ("a_docstring", '"""Says more."""\n{}', []),
+            ("a_comment", "{}# Says more.\n", []),
+            ("a_string_that_is_a_value", '{}a = "Says more."\n', ["layers"]),
+        ]
+    )
+    def test_words_touch_no_topic(self, _, text, expected):
+        path = "v1_graph/layers.py"
+        old = (self.repository.root / path).read_text("utf-8")
+        self.repository.write(path, text.format(old))
+        self.assertEqual(self.changed.touched("HEAD").topics, expected)
+
     def test_a_page_that_is_deleted_touches_its_topic(self):
         (self.repository.root / "v2_keras/layers.py").unlink()
         self.assertEqual(self.changed.touched("HEAD").topics, ["layers"])
