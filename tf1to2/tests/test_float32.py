@@ -87,7 +87,7 @@ class TableTest(Folder):
 
     def test_no_row(self):
         self.compare(self.away(8), ("p.f", "another"))
-        with self.assertRaisesRegex(Mismatch, "outputs: 9 ULP, .* it has no row"):
+        with self.assertRaisesRegex(Mismatch, "outputs: 9 ULP, .* without a row"):
             self.compare(self.away(9), ("p.f", "another"))
 
     @parameterized.expand(

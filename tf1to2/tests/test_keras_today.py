@@ -278,7 +278,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(found, (status, printed, self.OLD))
 
     def test_an_unknown_topic(self):
-        with self.assertRaisesRegex(CommandError, "no topic keras_no: one of keras_fi"):
+        with self.assertRaisesRegex(CommandError, "no topic keras_no; the topics are: keras_fi"):
             keras_today.asked(["keras_no"])
         with contextlib.redirect_stderr(io.StringIO()) as err:
             self.assertEqual(keras_today.main(["keras_no", "--check"]), 2)

@@ -31,7 +31,7 @@ x = tf.keras.Input((4,))
 
 
 class LayerCallTest(MarkedCase):
-    TOLD = "Keras 3 takes t"
+    TOLD = "Keras 3 takes only tensors"
 
     @parameterized.expand(
         [
