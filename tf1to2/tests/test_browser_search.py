@@ -44,7 +44,7 @@ class ResultsTest(Site):
                 "No gradients provided",
                 "errors-keras",
             ),
-            ("a symptom", "the loss is nan", "The loss is NaN", "numerical_stability"),
+            ("a symptom", "the loss is nan", "The loss is NaN", "symptoms"),
         ]
     )
     def test_the_answer_is_on_top_and_its_page_first(self, _, words, told, page):
@@ -125,7 +125,8 @@ class ResultsTest(Site):
             if page not in known:
                 text = (self.folder / page).read_text("utf-8")
                 known[page] = set(re.findall(' id="([^"]*)"', text))
-            self.assertIn(anchor, known[page], address)
+            if anchor:  # else the top of the page
+                self.assertIn(anchor, known[page], address)
 
 
 class FilterTest(Site):

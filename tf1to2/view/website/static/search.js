@@ -161,8 +161,9 @@
   const pageOf = (path) => path === "README.md" ? "readme"
     : path.replace(/^guide\//, "").replace(/\.md$/, "");
 
-  // The address of a passage: the section under its heading.
+  // The address of a passage: the section under its heading, or the top of a chapter.
   function addressOf(path, heading, places) {
+    if (heading === pageOf(path)) return `${heading}.html`;
     const pair = places.find((place) => place === heading || place.endsWith(`.${heading}`));
     const anchor = pair ?? heading.toLowerCase()
       .replace(/[^a-z0-9]+/g, "-").replace(/^[-0-9]+|-$/g, "");  // as Sphinx makes it
