@@ -187,7 +187,7 @@ class CommandTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("a program", ["work.mpl"], "there are: affine, predict"),
+            ("a program", ["work.mpl"], "the programs are: affine, predict"),
             ("1.15.5", ["work.mlp", "--against", "1.15.5"], "no Python 3.7|has no"),
             ("a port", ["no_port.py"], "no such file"),
         ]

@@ -18,6 +18,7 @@ LANGUAGES = {
 }  # fmt: skip
 SHOWN = (*LANGUAGES, ".md")
 STAGE = re.compile(r"examples/stages/stage(\d+)")
+NOT_OURS = "__pycache__", ".pytest", ".ipynb", ".venv"  # beginnings of names
 LONG = 60  # lines of a difference that is folded on the page of its stage
 
 
@@ -28,17 +29,12 @@ def files():
     found = {}
     for path in sorted(top.rglob("*")):
         place = path.relative_to(top)
-        if path.suffix in SHOWN and not any(map(_is_hidden, place.parts)):
+        if path.suffix in SHOWN and not any(p.startswith(NOT_OURS) for p in place.parts):
             page = f"{FOLDER}/{place.parts[0]}"
             if place.parts[1].startswith("stage"):  # a page of its own
                 page += f"/{place.parts[1]}"
             found[f"{FOLDER}/{place.as_posix()}"] = page
     return found
-
-
-def _is_hidden(name):
-    """Whether a folder is not a part of the examples, such as an environment."""
-    return name.startswith((".", "__pycache__"))
 
 
 def pages():
