@@ -29,7 +29,8 @@ def files():
     found = {}
     for path in sorted(top.rglob("*")):
         place = path.relative_to(top)
-        if path.suffix in SHOWN and not any(p.startswith(NOT_OURS) for p in place.parts):
+        ours = not any(part.startswith(NOT_OURS) for part in place.parts)
+        if path.suffix in SHOWN and ours:
             page = f"{FOLDER}/{place.parts[0]}"
             if place.parts[1].startswith("stage"):  # a page of its own
                 page += f"/{place.parts[1]}"
