@@ -12,10 +12,11 @@ import types
 import unittest
 from unittest import mock
 
-import keras
 from parameterized import parameterized
 
+from tf1to2.explain import questions
 from tf1to2.pages import library, topics
+from tf1to2.tests.playing import registered_no_more
 from tf1to2.tests.test_structure import ROOT
 from tf1to2.view import take
 from upkeep import chapters, pictures
@@ -250,18 +251,6 @@ def _compiled(names):
     return compile(take.taken(names), "legacy_numerics.py", "exec")
 
 
-@contextlib.contextmanager
-def registered_no_more():
-    """Keras finds a class by its name: a second copy would hide the page's own."""
-    registry = keras.saving.get_custom_objects()
-    before = dict(registry)
-    try:
-        yield
-    finally:
-        registry.clear()
-        registry.update(before)
-
-
 class NamesakesTest(unittest.TestCase):
     """A row that begins with a name of TensorFlow 1 says which class or function of
     that name `take` writes."""
@@ -308,5 +297,4 @@ def rows(chapter):
         return
     for table in TABLE.findall(chapters.by_hand(text_of(chapter))):
         for line in table.splitlines():
-            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            yield cells[0], cells[1]
+            yield questions.cells(line)[:2]

@@ -26,6 +26,7 @@ from tf1to2.pages import topics
 from tf1to2.parity.cases import Layer as LayerCase
 from tf1to2.parity.cases import Op, Program
 from tf1to2.parity.v1 import legacy
+from tf1to2.tests.playing import environment, played
 from tf1to2.tests.test_situations import SITUATIONS
 from tf1to2.tests.test_structure import ROOT
 from upkeep import chapters
@@ -226,41 +227,6 @@ CHAPTER = {f: t for f, t in blocks("guide/port.md", "console") if "of 46" not in
 LONG = ("prove", "mutate", "convert-checkpoint", "pytest")
 
 
-def played(text, folder, environment):
-    """[(command, lines that it does not print)] of a session; see `unprinted`.
-
-    Args:
-        text: of the session; a line that ends in "…" begins as one that is printed.
-        folder: where its commands run, one after the other.
-        environment: of the commands.
-    """
-    missing = []
-    for part in re.split(r"(?m)^\$ ", text)[1:]:
-        command, _, shown = part.partition("\n")
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env={"COLUMNS": str(max(map(len, text.split("\n"))) + 1), **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
-        printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
-        here = re.compile("TensorFlow 2|recordings:")
-        for line in (" ".join(line.split()) for line in shown.splitlines()):
-            start = line.removesuffix("…")
-            rule = "─" in line or here.match(line)  # as long as the widest; of here
-            if (
-                line
-                and not rule
-                and not any(
-                    x == line or start != line and x.startswith(start) for x in printed
-                )
-            ):
-                missing.append((command, line, done.stdout[-2000:]))
-    return missing
-
-
 def played_in_copy(text, *examples):
     """`played` in a folder that has a copy of each path below examples/."""
     with tempfile.TemporaryDirectory() as folder:
@@ -270,16 +236,8 @@ def played_in_copy(text, *examples):
                 os.path.join(folder, "examples", name),
                 ignore=shutil.ignore_patterns("__py*"),
             )
-        path = [os.path.dirname(sys.executable), os.environ["PATH"]]
-        environment = {
-            **{k: v for k, v in os.environ.items() if not k.startswith("TF1TO2_")},
-            "PATH": os.pathsep.join(path),
-            "PYTHONPATH": str(ROOT),
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-        }
-        environment.pop("COLUMNS", None)
         inside = os.path.join("examples", *examples) if len(examples) == 1 else ""
-        return played(text, os.path.join(folder, inside), environment)
+        return played(text, os.path.join(folder, inside), environment())
 
 
 COMMANDS = [

@@ -29,7 +29,7 @@ def found(name, text):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, name)
         path.write_text(text, "utf-8")
-        return [(line, shown) for line, shown, _ in prose.found(path)]
+        return list(prose.found(path))
 
 
 class ProseTest(unittest.TestCase):
@@ -39,7 +39,7 @@ class ProseTest(unittest.TestCase):
 
     @parameterized.expand(FOUND)
     def test_it_finds(self, name, text, line, shown):
-        self.assertEqual(found(name, text), [(line, shown)])
+        self.assertEqual([row[:2] for row in found(name, text)], [(line, shown)])
 
     def test_each_rule_finds_something(self):
         texts = """
@@ -48,13 +48,5 @@ class ProseTest(unittest.TestCase):
             Of a list,|By a list,|Parts
         """
         tried = [t.strip() for line in texts.split("\n") for t in line.split("|")]
-        for rule in prose.RULES:
-            own = prose.Rule(rule.pattern, rule.instead)
-            texts = [t for t in tried if t and own in (r for *_, r in self.of(t))]
-            self.assertTrue(texts, rule.pattern)
-
-    def of(self, text):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder, "a.md")
-            path.write_text(text, "utf-8")
-            return list(prose.found(path))
+        rules = [r for text in filter(None, tried) for *_, r in found("a.md", text)]
+        self.assertEqual([rule for rule in prose.RULES if rule not in rules], [])

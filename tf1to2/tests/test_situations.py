@@ -2,13 +2,11 @@
 
 import contextlib
 import io
-import math
 import os
 import pathlib
 import re
 import runpy
 import shutil
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -23,7 +21,15 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from tf1to2.pages import topics
+from tf1to2.tests.playing import (
+    environment,
+    played,
+    registered_no_more,
+    run,
+    unprinted,
+)
 from tf1to2.tests.test_structure import ROOT
+from tf1to2.view import take
 
 SITUATIONS = """
     large-program both-versions numbers-differ slower old-checkpoint frozen-graph
@@ -31,7 +37,6 @@ SITUATIONS = """
 """.split()
 FILES = pathlib.Path(__file__).parent / "situations"  # as 1.15.5 wrote them
 BLOCK = re.compile(r"(?ms)^( *)```(\w*)\n(.*?)^\1```$")
-NUMBER = re.compile(r"-?\d+\.\d*(?:e-?\d+)?")
 CLOSE = {"rel_tol": 2e-5, "abs_tol": 1e-6}  # float32, on any processor
 
 
@@ -39,24 +44,6 @@ def blocks(page):
     """[(language, text)] of a page."""
     text = topics.document(f"guide/{page}.md").read_text("utf-8")
     return [(kind, textwrap.dedent(code)) for _, kind, code in BLOCK.findall(text)]
-
-
-def unprinted(shown, out, close=CLOSE):
-    """The lines of a page that no line of an output is, but for the last digits."""
-    lines = [" ".join(line.split()) for line in out.splitlines()]
-    wanted = [" ".join(line.split()) for line in shown.splitlines()]
-    wanted = [line for line in wanted if line and line != "…" and "─" not in line]
-    return [line for line in wanted if not any(_same(line, x, close) for x in lines)]
-
-
-def _same(shown, printed, close):
-    shown, printed = (re.sub(r" +(?=[\])])", "", text) for text in (shown, printed))
-    if shown.endswith("…"):
-        return printed.startswith(shown.removesuffix("…"))
-    numbers = [list(map(float, NUMBER.findall(line))) for line in (shown, printed)]
-    return NUMBER.sub("#", shown) == NUMBER.sub("#", printed) and all(
-        math.isclose(a, b, **close) for a, b in zip(*numbers, strict=True)
-    )
 
 
 class Played:
@@ -89,7 +76,8 @@ class Played:
             elif kind == "console" and text.startswith("$ "):
                 self.console(text)
             elif kind == "console":
-                self.compare(text, text, out)
+                lines = unprinted(text, out, self.close)
+                self.missing += [(text, line, out) for line in lines]
         return self
 
     def python(self, text, space):
@@ -100,25 +88,7 @@ class Played:
         return out.getvalue()
 
     def console(self, text):
-        for part in re.split(r"(?m)^\$ ", text)[1:]:
-            command, _, shown = part.partition("\n")
-            self.compare(command, shown, self.command(command))
-
-    def command(self, command):
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-        environment["PATH"] = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-c", command],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-        )
-        return done.stdout
-
-    def compare(self, block, shown, out):
-        lines = unprinted(shown, out, self.close)
-        self.missing += [(block, line, out[-800:]) for line in lines]
+        self.missing += played(text, ".", environment(), self.close)
 
 
 @contextlib.contextmanager
@@ -131,7 +101,8 @@ def folder_of(page):
         os.chdir(folder)
         sys.path.insert(0, folder)
         try:
-            yield pathlib.Path(folder)
+            with registered_no_more():
+                yield pathlib.Path(folder)
         finally:
             os.chdir(before)
             sys.path.remove(folder)
@@ -139,26 +110,25 @@ def folder_of(page):
                 sys.modules.pop(name, None)
 
 
-def take(*names, file="legacy_numerics.py"):
-    command = [sys.executable, "-m", "tf1to2", "take", *names, "--output-file", file]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run(command, env=environment, check=True, capture_output=True)
+def write_taken(*names):
+    path = pathlib.Path("legacy_numerics.py")
+    path.write_text(take.taken(names), "utf-8")
 
 
 class FrozenGraphTest(unittest.TestCase):
     def test_it_prints_that(self):
         with folder_of("frozen-graph"):
-            take("saved_models.from_graph")
+            write_taken("saved_models.from_graph")
             own = "from legacy_numerics import from_graph"
-            played = Played("frozen-graph", {})
-            played.play(**{own: {}})
-            self.assertEqual(played.missing, [])
+            page = Played("frozen-graph", {})
+            page.play(**{own: {}})
+            self.assertEqual(page.missing, [])
             x = tf.constant(np.load("x.npy"))
             (code,) = [text for _, text in blocks("frozen-graph") if own in text]
             exec(code, space := {})
-            wanted = played.space["network"](x)[0].numpy().tolist()
+            wanted = page.space["network"](x)[0].numpy().tolist()
             self.assertEqual(space["network"](x)[0].numpy()[0].tolist(), wanted)
-            loaded = played.space["loaded"].signatures["serving_default"]
+            loaded = page.space["loaded"].signatures["serving_default"]
             self.assertEqual(
                 loaded(images=x)["probabilities"][0].numpy().tolist(), wanted
             )
@@ -190,8 +160,8 @@ class KerasFilesTest(unittest.TestCase):
         with folder_of("keras-2-files"):
             data = np.load("data.npz")
             given = {"keras": keras, "Scale": Scale, "swish": swish, **data}
-            played = Played("keras-2-files", given).play()
-            self.assertEqual(played.missing, [])
+            page = Played("keras-2-files", given).play()
+            self.assertEqual(page.missing, [])
 
 
 class Renamed(tf.Module):
@@ -213,7 +183,7 @@ class CheckpointTest(unittest.TestCase):
 
     def test_it_prints_that(self):
         with folder_of("old-checkpoint"):
-            take("restore.by_name", "restore.named", "optimizers.Adam")
+            write_taken("restore.by_name", "restore.named", "optimizers.Adam")
             from legacy_numerics import Adam
 
             rng = np.random.RandomState(0)
@@ -224,9 +194,9 @@ class CheckpointTest(unittest.TestCase):
             step = tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
             checkpoint = tf.train.Checkpoint(model=model, adam=adam, step=step)
             checkpoint.write("template.ckpt")
-            played = Played("old-checkpoint", {"batches": [(x, y)] * 3})
-            played.play(OLD={"model": model, "adam": adam, "step": step})
-            self.assertEqual(played.missing, [])
+            page = Played("old-checkpoint", {"batches": [(x, y)] * 3})
+            page.play(OLD={"model": model, "adam": adam, "step": step})
+            self.assertEqual(page.missing, [])
 
 
 def edit(path, old, new):
@@ -243,16 +213,16 @@ class LargeProgramTest(unittest.TestCase):
         with folder_of("large-program") as folder:
             shutil.copytree(self.PROGRAM, folder / "reviews")
             # Steps of training make the last digits of other kernels larger.
-            played = Played("large-program", {}, {"rel_tol": 3e-3})
+            page = Played("large-program", {}, {"rel_tol": 3e-3})
             for kind, text in blocks("large-program"):
                 if text.startswith("import collections"):
                     (folder / "count.py").write_text(text, "utf-8")
                 elif text.startswith("sed"):
-                    played.command(text)
+                    run(text, ".", environment())
                     self.by_hand(folder)
                 elif kind == "console":
-                    played.console(text)
-            self.assertEqual(played.missing, [])
+                    page.console(text)
+            self.assertEqual(page.missing, [])
 
     def by_hand(self, folder):
         """What the page says to change, besides the imports."""
@@ -301,16 +271,16 @@ class BothVersionsTest(unittest.TestCase):
     def test_fix_writes_that(self):
         with folder_of("both-versions") as folder:
             (folder / "old.py").write_text(textwrap.dedent(self.OLD), "utf-8")
-            played = Played("both-versions", {})
+            page = Played("both-versions", {})
             (session,) = [t for _, t in blocks("both-versions") if "tf1to2 fix" in t]
-            played.console(session)
-            self.assertEqual(played.missing, [])
+            page.console(session)
+            self.assertEqual(page.missing, [])
 
     def test_scan_reports_nothing_for_guards(self):
         with folder_of("both-versions") as folder:
             (code,) = [text for _, text in blocks("both-versions") if "TF1 =" in text]
             (folder / "guards.py").write_text(code, "utf-8")
-            printed = Played("both-versions", {}).command("tf1to2 scan guards.py")
+            printed = run("tf1to2 scan guards.py", ".", environment())
             self.assertIn("0 uses of TensorFlow 1 in 0 of 1 file", printed)
 
     @parameterized.expand(
@@ -329,9 +299,9 @@ class BothVersionsTest(unittest.TestCase):
         with folder_of("both-versions") as folder:
             text = "\n".join([*parts, textwrap.dedent(self.TRAINING)])
             (folder / "net.py").write_text(text, "utf-8")
-            printed = Played("both-versions", {}).command(f"{python} net.py")
+            printed = run(f"{python} net.py", ".", environment())
             printed = re.sub(r"(?m)^[12]\.\d+\.\d+ ", "", printed)
-            self.assertEqual(unprinted(shown, printed), [])
+            self.assertEqual(unprinted(shown, printed, CLOSE), [])
 
 
 class SlowerTest(unittest.TestCase):
@@ -356,7 +326,7 @@ class ModelZooTest(unittest.TestCase):
         code = [text for kind, text in blocks("model-zoo") if kind == "python"]
         listing, restoring = code
         with folder_of("model-zoo"):
-            take(
+            write_taken(
                 *("slim_networks.ResNetV2", "restore.by_name"),
                 *("restore.named", "restore.save"),
             )
@@ -366,12 +336,12 @@ class ModelZooTest(unittest.TestCase):
             with mock.patch.object(legacy_numerics, "by_name", self.kept(written)):
                 exec(restoring, dict(space))
             legacy_numerics.save("resnet_v2_50.ckpt", written)
-            played = Played("model-zoo", {})
-            names = played.python(listing, space).splitlines()
+            page = Played("model-zoo", {})
+            names = page.python(listing, space).splitlines()
             self.assertEqual(len(names), 272)
             unit = "resnet_v2_50/block1/unit_1/bottleneck_v2/preact/gamma"
             self.assertIn(f"{unit} [64]", names)
-            self.assertRegex(played.python(restoring, space), "^272 ")
+            self.assertRegex(page.python(restoring, space), "^272 ")
 
     def kept(self, written):
         """A `by_name` that only keeps the names that it is asked for."""
@@ -420,13 +390,13 @@ class NumbersDifferTest(unittest.TestCase):
             port = folder / "ported" / "net.py"
             port.parent.mkdir()
             port.write_text(textwrap.dedent(self.PORT), "utf-8")
-            played = Played("numbers-differ", {}, {"rel_tol": 0.1})
+            page = Played("numbers-differ", {}, {"rel_tol": 0.1})
             found, mended = [t for _, t in blocks("numbers-differ") if t[0] == "$"]
-            played.console(found)
+            page.console(found)
             own = "*np.float32([0.1, 0.9, 0.999, 1e-8]).tolist()"
             edit(port, "Adam(0.1)", f"Adam({own})")
-            played.console(mended)
-            self.assertEqual(played.missing, [])
+            page.console(mended)
+            self.assertEqual(page.missing, [])
 
 
 class MigrationTest(unittest.TestCase):
