@@ -1,4 +1,4 @@
-"""Says what a change touches, read off git and the sources; imports none of them.
+"""Says what a change touches, read off git and the sources of pages and proofs.
 
     .ci/changed.py [BASE]           the stems of the topics, one a line
     .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names, probes
@@ -23,6 +23,8 @@ import re
 import subprocess
 import sys
 import typing
+
+from tf1to2.pages.page import undocumented
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOURS = 3
@@ -80,24 +82,11 @@ def has_same_code(base, path):
     if not path.endswith(".py") or not (ROOT / path).exists():
         return False
     try:
-        old = git("show", f"{base}:{path}")
-        return code(old) == code((ROOT / path).read_text("utf-8"))
+        both = git("show", f"{base}:{path}"), (ROOT / path).read_text("utf-8")
+        old, new = (ast.dump(undocumented(ast.parse(text))) for text in both)
     except (subprocess.CalledProcessError, SyntaxError):  # a new file
         return False
-
-
-def code(text):
-    """The syntax tree of Python without the strings that are no values, as a text."""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(getattr(node, "body", None), list):
-            node.body = [line for line in node.body if not is_docstring(line)]
-    return ast.dump(tree)
-
-
-def is_docstring(node):
-    value = getattr(node, "value", None) if isinstance(node, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+    return old == new
 
 
 def stems():

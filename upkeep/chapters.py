@@ -21,7 +21,7 @@ from tf1to2.pages import docstrings, library, topics
 from tf1to2.pages.definitions import Definition, Import, needed
 from tf1to2.view import take
 
-SIDES = "TensorFlow 1", "TensorFlow 2"
+SIDES = [library.SIDES[package] for package in library.PACKAGES]
 SHOWN = re.compile(r"(?s)(<!-- table pairs: ([^\n]+) -->\n).*?(?=<!-- end -->)")
 IN_SHORT = re.compile(r"(?s)(<!-- in short -->\n).*?(?=<!-- end -->)")
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples" / "in_short"
@@ -58,7 +58,8 @@ def in_short(chapter):
     for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
         source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
         names = {name: name.rpartition(".")[2] for name in taken(chapter)}
-        lines = imported(names) if folder == "ported" else []
+        above = imported(names) if folder == "ported" else ""
+        lines = [f"{above}\n"] if above else []
         code = "\n".join([*lines, *map(textwrap.dedent, LINES.findall(source))])
         sides.append(f"**{title}**\n\n```python\n{code.rstrip()}\n```\n")
     return "\n".join(sides)
@@ -87,7 +88,7 @@ def imported(names):
         names: {name of `take`: what follows "import"}.
     """
     if not names:
-        return []
+        return ""
     command = f"# tf1to2 take {' '.join(names)} --output-file legacy_numerics.py"
     short = sorted(names.values(), key=_in_order)
     code = f"from legacy_numerics import {', '.join(short)}"
@@ -97,7 +98,7 @@ def imported(names):
     command = textwrap.fill(
         command, WIDTH, subsequent_indent="#     ", break_on_hyphens=False
     )
-    return [command, f"{code}\n"]
+    return f"{command}\n{code}"
 
 
 def _in_order(name):
@@ -175,13 +176,10 @@ class _Side:
 
         Definitions of other pages are imported from the file that `take` writes.
         """
-        reached = self._reached(definition)
         helpers = [
             part
-            for part in needed([definition])[0]
-            if part in reached
-            and part not in self.first
-            and self.called[part] not in self.known
+            for part in needed([definition], follows=self._is_shown)[0]
+            if part not in self.first and self.called[part] not in self.known
         ]
         text = f"**{self.title}**\n\n" + self._above([*helpers, definition])
         for part in [*helpers, definition]:
@@ -197,20 +195,9 @@ class _Side:
             + self._code([definition], _lines(definition) > LONG)
         )
 
-    def _reached(self, definition):
-        """The definitions that one needs, without those that only taken ones need."""
-        found, waiting = set(), [definition]
-        while waiting:
-            part = waiting.pop()
-            if isinstance(part, Definition) and part not in found:
-                if not self._is_taken(part):
-                    found.add(part)
-                    waiting += [what for _, what in part.references]
-        return found
-
-    def _is_taken(self, what):
-        """Whether a section imports a definition, since another page has it."""
-        return what.module not in self.own and what in _takes()
+    def _is_shown(self, what):
+        """Whether a definition is the chapter's own, or `take` cannot write it."""
+        return what.module in self.own or what not in _takes()
 
     def _above(self, parts):
         """The names that parts need from other sections of the chapter."""
@@ -219,7 +206,7 @@ class _Side:
         for part in parts:
             for _, what in part.references:
                 name = self.called.get(what)
-                if name is None or name in own or self._is_taken(what):
+                if name is None or name in own or not self._is_shown(what):
                     continue
                 section = self.known.get(name, what.name)
                 sections.setdefault(section, {})[f"`{name}`"] = None
@@ -234,7 +221,7 @@ class _Side:
             what: None
             for part in parts
             for _, what in part.references
-            if isinstance(what, Definition) and self._is_taken(what)
+            if isinstance(what, Definition) and not self._is_shown(what)
         }
         called = take.naming(*needed(list(used)))
         names = {
@@ -243,7 +230,7 @@ class _Side:
             else f"{called[what]} as {self.called[what]}"
             for what in used
         }
-        return "\n".join(imported(dict(sorted(names.items())))).rstrip()
+        return imported(dict(sorted(names.items())))
 
     def _code(self, parts, folded):
         imports = {
@@ -253,13 +240,8 @@ class _Side:
             if isinstance(what, Import)
         }
         imports = [imports[statement] for statement in sorted(imports)]
-        above = take.code([], imports, self.called).strip()
-        code = take.code(parts, imports, self.called).removeprefix(above)
+        code = take.code(parts, imports, self.called, self._imported(parts))
         code = re.sub(r"(?m)^ +# --- .+\n", "", code)
-        code = code.strip("\n")
-        head = [lines for lines in (above, self._imported(parts)) if lines]
-        gap = "\n\n\n" if re.match("(def|class|@)", code) else "\n\n"
-        code = gap.join(["\n\n".join(head), code] if head else [code]) + "\n"
         block = f"```python\n{code}```\n\n"
         if not folded:
             return block

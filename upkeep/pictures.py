@@ -22,7 +22,7 @@ from v2_eager import averages, images, learning_rates, regularization
 
 FOLDER = pathlib.Path(__file__).parents[1] / "guide" / "pictures"
 OLD, NEW, GREY = "#b4540a", "#1f6fb2", "#767676"  # easy to distinguish
-GROUND, INK = "#131416", "#cfd0d0"  # the colours of Furo's dark pages
+GROUND, INK = (svg.GROUNDS[True][name] for name in ("ground", "text"))
 DARK = {  # {colour: the colour on dark pages}
     "#ffffff": GROUND, "#000000": INK, OLD: "#f0a35e", NEW: "#6fb7f2", GREY: "#a0a4a8",
     "#5b2a86": "#c9a6ee", "#1f77b4": "#6fb7f2", "#2ca02c": "#6fd66f",

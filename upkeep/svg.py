@@ -9,7 +9,6 @@ from tf1to2.view.coloured import changed
 from tf1to2.view.site import DARK, LIGHT
 from tf1to2.view.website.columns import coloured
 
-TITLES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2"}
 # Colours of Furo, the site's theme; the other colours are in the site's CSS.
 GROUNDS = {
     False: dict(ground="#ffffff", bar="#f8f9fb", text="#1f2328", sign="#5a5c63"),
@@ -177,7 +176,7 @@ def _break(text, start, limit):
 
 def _head(definition):
     package, _, rest = definition.module.name.partition(".")
-    return f"{TITLES[package]} · {package}/{rest.replace('.', '/')}.py"
+    return f"{library.SIDES[package]} · {package}/{rest.replace('.', '/')}.py"
 
 
 def _bar(x, y, width, text, kind="head"):

@@ -210,13 +210,15 @@ class Edition:
         return path.read_text("utf-8")
 
 
-def needed(definitions):
+def needed(definitions, follows=None):
     """All definitions that the given ones need, with these, in an order that runs.
 
     Modules come before those that import from them, and each keeps its own order.
 
     Args:
         definitions: list of Definition.
+        follows: function of a Definition: False leaves it out, and what only it needs.
+            All are followed by default.
 
     Returns:
         ([Definition], [Import]), each once; imports sorted by statement.
@@ -235,7 +237,7 @@ def needed(definitions):
                     order.append(done.module)
         elif isinstance(item, Import):
             imports[item.statement] = item
-        elif item not in found:
+        elif item not in found and (follows is None or follows(item)):
             found[item] = None
             path.append(item)
             stack.append(iter([what for _, what in item.references]))
@@ -251,7 +253,7 @@ def _ordered(found, order):
     needs = {module: set() for module in order}
     for definition in found:
         for _, what in definition.references:
-            if isinstance(what, Definition) and what.module is not definition.module:
+            if what in found and what.module is not definition.module:
                 needs[definition.module].add(what.module)
     done = []
     while len(done) < len(needs):

@@ -12,6 +12,7 @@ from tf1to2.pages.definitions import Edition, needed
 PACKAGES = "v1_graph", "v2_eager"
 KERAS = "v2_keras"
 NUMERICS = "v2_eager.numerics"
+SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", KERAS: "Keras"}
 
 
 @functools.cache
@@ -32,6 +33,11 @@ def files():
 
 def _folders():
     return {name: topics.folder(name) for name in (*PACKAGES, KERAS)}
+
+
+def side(definition):
+    """The title of the side that a definition is on, as in `SIDES`."""
+    return SIDES[definition.module.name.partition(".")[0]]
 
 
 class _Shown(Edition):

@@ -9,7 +9,6 @@ import os
 import pathlib
 import sys
 
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PROJECT = (".git", "pyproject.toml", "setup.cfg", "setup.py")
 INSTALLED = {"site-packages", "dist-packages"}
 
@@ -224,11 +223,16 @@ def source_hash(source):
 
 
 def undocumented(tree):
-    """A syntax tree without its docstrings."""
+    """A syntax tree without its docstrings, those below assignments included."""
     for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:]
+        if isinstance(getattr(node, "body", None), list):
+            node.body = [line for line in node.body if not _is_docstring(line)]
     return tree
+
+
+def _is_docstring(node):
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def code_of(node):

@@ -152,17 +152,18 @@ def together(definitions):
     return text + "\n" + code(parts, imports, called)
 
 
-def code(parts, imports, called):
+def code(parts, imports, called, more=""):
     """The source of imports and definitions.
 
     Args:
         parts: [Definition], in an order that runs.
         imports: [Import].
         called: {Definition: its name in the file}, see `naming`.
+        more: lines below the imports.
     """
     standard = [i.statement for i in imports if not _foreign(i.statement)]
     foreign = [i.statement for i in imports if _foreign(i.statement)]
-    groups = ["\n".join(group) for group in (standard, foreign) if group]
+    groups = ["\n".join(group) for group in (standard, foreign, [more]) if any(group)]
     bodies = []
     once = {}
     for part in parts:  # two modules may have the same assignment

@@ -1,6 +1,8 @@
 """Two definitions side by side, as HTML."""
 
+import collections
 import functools
+import itertools
 import re
 
 from tf1to2.pages import sides
@@ -37,39 +39,33 @@ def columns(anchor, pair, titles=("TensorFlow 1", "TensorFlow 2")):
     head, rest, body = _parts(rows, docs)
     if len(rest) <= SHORT:
         head, rest = head + rest, []
-    ours, theirs, steps = _Column(), _Column(), {}
+    ours, theirs, steps = _Column(), _Column(), collections.Counter()
+
+    def in_both(row):  # the same in both docstrings
+        return shared and row.same and row.left in docs[0] and row.right in docs[1]
+
     for part in filter(None, (head, rest, body)):
-        before = False
         for column in (ours, theirs):
             column.begin(len(part) if part is rest else 0)
-        for row in part:
-            both = shared and row.same and row.left in docs[0] and row.right in docs[1]
-            if both:  # what both sides say is one block
-                if not before:
-                    ours.add("b")
-                    theirs.add("c")
-                ours.spans[-1] += left.html(row.left)
-                before = True
+        for is_block, group in itertools.groupby(part, in_both):
+            if is_block:
+                ours.add("b", "".join(left.html(row.left) for row in group))
+                theirs.add("c")
                 continue
-            marks, kind, before = ((), ()), "x", False
-            if row.left and row.right:
-                a, b = left.lines[row.left - 1], right.lines[row.right - 1]
-                marks, kind = changed(a, b), "" if a.strip() == b.strip() else "z"
-            step = row.left and STEP.match(left.lines[row.left - 1])
-            anchored = ""
-            if step and anchor:
-                name = f"{anchor}.{slug(step['step'])}"
-                steps[name] = steps.get(name, 0) + 1
-                name += f"-{steps[name]}" if steps[name] > 1 else ""
-                anchored = f' id="{name}"'
-            if row.left:
-                ours.add(f"l{kind}", left.html(row.left, marks[0]), anchored)
-            else:
-                ours.gap += 1
-            if row.right:
-                theirs.add(f"r{kind}", right.html(row.right, marks[1]))
-            else:
-                theirs.gap += 1
+            for row in group:
+                marks, kind = ((), ()), "x"
+                if row.left and row.right:
+                    a, b = left.lines[row.left - 1], right.lines[row.right - 1]
+                    marks, kind = changed(a, b), "" if a.strip() == b.strip() else "z"
+                if row.left:
+                    step = _step(left.lines[row.left - 1], anchor, steps)
+                    ours.add(f"l{kind}", left.html(row.left, marks[0]), step)
+                else:
+                    ours.gap += 1
+                if row.right:
+                    theirs.add(f"r{kind}", right.html(row.right, marks[1]))
+                else:
+                    theirs.gap += 1
     heads = [
         _head(side, title, definition.name)
         for side, title, definition in zip("lr", titles, pair, strict=True)
@@ -119,6 +115,22 @@ def _parts(rows, docs):
             parts[where["l"]].append(Row(row.left, None, False))
             parts[where["r"]].append(Row(None, row.right, False))
     return parts
+
+
+def _step(line, anchor, steps):
+    """The id of a line that begins a step, below an anchor; "" for other lines.
+
+    Args:
+        line: a line of the left page.
+        anchor: of the pair; "" for no ids.
+        steps: Counter of the ids so far, which it counts.
+    """
+    match = STEP.match(line)
+    if not match or not anchor:
+        return ""
+    name = f"{anchor}.{slug(match['step'])}"
+    steps[name] += 1
+    return f' id="{name}{f"-{steps[name]}" if steps[name] > 1 else ""}"'
 
 
 def _head(side, title, name):

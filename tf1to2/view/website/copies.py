@@ -19,7 +19,6 @@ SUMMARY = """\
 In a pair, the code of TensorFlow 2 is native: it does not use `tf.compat.v1`. Each
 link leads to a page as Markdown.
 """
-DIRECTIVE = re.compile(r"(?m)^```\{(\w+)\} ?(.*)\n(?:.*\n)*?```$")
 OPTIONAL = "Optional"  # of llms.txt: what may be left out where room is short
 
 
@@ -36,7 +35,7 @@ def copies(pages):
 def copy(text):
     """The text of a page as Markdown without directives."""
     text = re.sub(r"\A(?:---\n.*?\n---\n)+", "", text, flags=re.DOTALL)
-    text = DIRECTIVE.sub(_written, text)
+    text = texts.DIRECTIVE.sub(_written, text)
     text = re.sub(r"(?m)^!\[.*\]\(.*\)\{.*only-(?:dark|narrow).*\}\n?", "", text)
     text = re.sub(r"(!\[.*?\]\(.*?\))\{[^}]*\}", r"\1", text)
     text = re.sub(r"\[\]\{#([\w-]+)\}", r'<a id="\1"></a>', text)
@@ -72,7 +71,7 @@ def _beginning(text):
 
 
 def _written(match):
-    kind, name = match[1], match[2].strip()
+    kind, name = match.groups()
     if kind == "pair":
         return _pair(name)
     if kind == "sides":
@@ -106,14 +105,7 @@ def _heading(place, title):
 
 
 def _sides(definitions):
-    return [_code(_side(definition), definition) for definition in definitions]
-
-
-def _side(definition):
-    package = definition.module.name.partition(".")[0]
-    return {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2"}.get(
-        package, "Keras"
-    )
+    return [_code(library.side(definition), definition) for definition in definitions]
 
 
 def _code(title, definition):

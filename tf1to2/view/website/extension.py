@@ -23,8 +23,6 @@ from tf1to2.pages.definitions import Definition
 from tf1to2.view.website import alignment, highlighting
 from tf1to2.view.website.columns import columns, single
 
-SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
-
 
 class Pair(SphinxDirective):
     """One pair of a topic."""
@@ -84,8 +82,7 @@ class Needed(SphinxDirective):
             section += _raw(columns(place, definitions))
         else:
             (alone,) = definitions
-            side = SIDES[alone.module.name.partition(".")[0]]
-            section += _raw(single(side, alone))
+            section += _raw(single(library.side(alone), alone))
         section += _raw(_ways(place, definitions))
         return section
 

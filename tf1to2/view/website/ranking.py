@@ -19,7 +19,6 @@ LISTS = (
 )
 """Pages, and folders of them, that name everything and are about little of it."""
 LESS = 0.7  # of its score, that such a page keeps
-DIRECTIVE = re.compile(r"(?ms)^```\{(\w+)\}(?: (\S+))?\n.*?^```$")
 TITLE = re.compile(r"(?m)^# (.*)$")
 # Where a link leads, anchors and tags, what the head of a file sets.
 UNSAID = re.compile(r"(?s)(?<=\])\([^)\s]*\)|\{#[\w-]+\}|<[^>\n]*>|\A---\n.*?\n---\n")
@@ -51,8 +50,8 @@ def _counted(pages, field):
 def _said(page, text):
     """((title, lesson), (title, names, all that it says)) of a page."""
     text = UNSAID.sub("", text)
-    shown = [_shown(*found) for found in DIRECTIVE.findall(text)]
-    text = DIRECTIVE.sub("", text)
+    shown = [_shown(*found) for found in texts.DIRECTIVE.findall(text)]
+    text = texts.DIRECTIVE.sub("", text)
     title = TITLE.search(text)[1].replace("`", "")
     topic = topics.topics().get(page)
     lesson = topic.lesson if topic else ""

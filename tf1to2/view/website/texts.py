@@ -16,6 +16,7 @@ ENTRY = "MIGRATION.md"
 BESIDE = {"README.md": "readme", "BENCHMARKS.md": "benchmarks"}
 TOOLS = [*BESIDE.values(), "maintaining"]
 SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
+DIRECTIVE = re.compile(r"(?ms)^```\{(\w+)\}(?: (\S+))?\n.*?^```$")
 FENCED = re.compile(r"(?ms)^((````?)(?!`).*?^\2$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
@@ -33,6 +34,7 @@ SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a pag
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
 
 
+@functools.cache
 def texts():
     """{page: its text}; a page is "index", "layers", "names/train"."""
     kinds = {f"numerics/{name}": _kind(name) for name in library.kinds()}

@@ -171,9 +171,9 @@
   }
 
   // The pages on a question, the best first: [page, title, lesson, pairs and passage of it
-  // that have the words] each. The page that is called so comes first, then `led`: where
-  // the answer to a name leads.
-  function pages(question, guide, site, led = null) {
+  // that have the words] each. The page that is called so comes first, then the page of the
+  // answer: `named` for a name, else that of the symptom in the question.
+  function pages(question, guide, site, named = null) {
     const asked = known(askedOf(question, guide), site.fields.at(-1));
     const score = new Map();
     for (const field of site.fields) {
@@ -181,8 +181,8 @@
         score.set(page, (score.get(page) ?? 0) + own * site.weights[page]);
       }
     }
-    const called = spelling(question), wrong = symptom(question, guide)[0];
-    const answering = led ?? (wrong && pageOf(wrong[0]));
+    const called = spelling(question), [cause] = symptom(question, guide);
+    const answering = named ?? (cause && pageOf(cause[0]));
     site.pages.forEach(([page, title], number) => {
       const first = [page, title].map(spelling).includes(called) ? 2 : page === answering ? 1 : 0;
       if (first) score.set(number, first * 1e6);
