@@ -202,7 +202,10 @@ def symptoms():
     """[(stems of a symptom, numbers of the passages on it)], from `symptoms.tsv`."""
     under = collections.defaultdict(list)
     for row, passage in enumerate(_index()[0]):
-        if passage.page != CAUSES or CAUSE.fullmatch(passage.text):
+        if passage.page == CAUSES:
+            if CAUSE.fullmatch(passage.text):
+                under[passage.heading].append(row)
+        elif not under[passage.heading]:  # the first says what to write
             under[passage.heading].append(row)
     return [
         (tuple(dict.fromkeys(_said(row["words"]))), under[row["heading"]])

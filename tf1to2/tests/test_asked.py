@@ -109,6 +109,18 @@ MORE = {
 }
 
 # {what was said to go wrong: the heading that has its causes}.
+SITUATIONS = {
+    "I have 50,000 lines of TF 1 code": "large-program",
+    "a huge codebase, where to begin": "large-program",
+    "one code base that must support both versions": "both-versions",
+    "the numbers differ after my port": "numbers-differ",
+    "it became slower": "slower",
+    "load an old checkpoint into TF2": "old-checkpoint",
+    "frozen graph": "frozen-graph",
+    "use frozen_inference_graph.pb": "frozen-graph",
+    "a Keras 2.2 h5 model": "keras-2-files",
+    "ResNet from slim's model zoo": "model-zoo",
+}
 SYMPTOMS = {
     "my loss becomes nan in the second epoch": "The loss is NaN",
     "training loss does not decrease since the upgrade to 2.4": "The loss does not go "
@@ -302,6 +314,11 @@ class AskedTest(unittest.TestCase):
     def test_what_goes_wrong_is_told_by_its_causes(self, question, heading):
         self.assertEqual(questions.passages(question)[0].heading, heading)
 
+    @parameterized.expand(SITUATIONS.items())
+    def test_a_situation_has_a_page_that_comes_first(self, question, page):
+        (first, *_) = questions.passages(question)
+        self.assertEqual((first.page, first.lacks), (f"guide/{page}.md", ()))
+
     def test_the_cause_that_the_words_name_comes_first(self):
         for question, cause in (
             ("the loss is nan, a row without words", "count of 0"),
@@ -350,8 +367,9 @@ class AskedTest(unittest.TestCase):
         self.assertIn("reduce_retracing", first.text)
 
     def test_what_loads_a_frozen_graph_comes_before_what_freezes_one(self):
-        first = questions.passages("load a frozen graph")[0]
-        self.assertIn("saved_models.run_frozen", first.places)
+        (first, second, *_) = questions.passages("load a frozen graph")
+        self.assertEqual(first.page, "guide/frozen-graph.md")
+        self.assertIn("saved_models.run_frozen", second.places)
 
     def test_what_shares_a_word_alone_is_no_answer(self):
         self.assertEqual(questions.passages("xyzzy plugh gradient quux frobnicate"), [])

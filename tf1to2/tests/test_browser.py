@@ -113,6 +113,16 @@ class LooksTest(Site):
         self.assertEqual(self.violations(), [])
 
 
+class InShortTest(Site):
+    @parameterized.expand([(1400, True), (390, False)])
+    def test_both_sides_are_side_by_side_if_the_screen_is_wide(self, width, beside):
+        self.open("averages", width)
+        left, right = self.page.locator(".in-short .highlight").all()
+        left, right = left.bounding_box(), right.bounding_box()
+        self.assertEqual(left["y"] == right["y"], beside)
+        self.assertEqual(left["x"] < right["x"], beside)
+
+
 class PairsTest(Site):
     def test_what_belongs_together_stands_in_one_row(self):
         """Step markers are on both sides; the rows between them differ in number."""

@@ -18,7 +18,7 @@ from tf1to2.catalog import (
     signatures,
     standalone,
 )
-from tf1to2.explain import answer, errors_page, messages, suggest
+from tf1to2.explain import answer, errors_page, messages, render, suggest
 from tf1to2.pages import proven, topics
 from tf1to2.view.website.rules import for_javascript
 
@@ -67,6 +67,7 @@ def script():
         "errors": _sections(),
         "raised": _raised(),
         "messages": rules(),
+        "LIKE": render.LIKE,
         "told": list(told.texts),
         "pairs": _pairs(),
     }

@@ -38,6 +38,7 @@ def copy(text):
     text = texts.DIRECTIVE.sub(_written, text)
     text = re.sub(r"(?m)^!\[.*\]\(.*\)\{.*only-(?:dark|narrow).*\}\n?", "", text)
     text = re.sub(r"(!\[.*?\]\(.*?\))\{[^}]*\}", r"\1", text)
+    text = re.sub(r"(?m)^</?div.*>$", "", text)
     text = re.sub(r"\[\]\{#([\w-]+)\}", r'<a id="\1"></a>', text)
     text = re.sub(r"(?m)^\(([\w-]+)\)=$", r'<a id="\1"></a>', text)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

@@ -28,6 +28,8 @@ BESIDE_EACH_OTHER = re.compile(
     r"```python\n.*?\n```\n(?=\nThis is \[`([\w.]+)`)"
 )
 WIDE = "---\nhide-toc: true\n---\n"
+# Both sides as blocks; on a wide screen site.css puts them side by side.
+IN_SHORT = re.compile(r"(?s)<!-- in short -->\n(.*?)<!-- end -->")
 EQUAL = "Both sides compute the same losses and the same weights."
 BROAD = "index", "false-friends", "timings"  # their tables and code are
 SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
@@ -61,6 +63,7 @@ def _text(path, page):
         text = _with_pairs(text, topic)
     text = IMAGE.sub(_for_both_themes, PICTURE.sub(_forms, text))
     text = BESIDE_EACH_OTHER.sub(rf"{EQUAL}\n\n```{{sides}} \1\n```\n", text)
+    text = IN_SHORT.sub('<div class="in-short">\n\n\\1\n</div>', text)
     if page == "plan":
         text = programs.with_changes(text)
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together

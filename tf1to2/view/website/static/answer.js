@@ -112,10 +112,7 @@ window.tf1to2Answer = (() => {
       await load(data.passages);
       shown.push(...shownPassages(window.tf1to2Search.passages(text, index.guide, most), most));
     }
-    if (found.like && found.errors.length) {
-      shown.push(element("p",
-        "The guide does not have this exact text. It has similar text:"));
-    }
+    if (found.like && found.errors.length) shown.push(element("p", index.LIKE));
     shown.push(...found.errors.slice(0, most).map(shownError));
     const meant = whole && !isText ? found.names.filter((name) => lookup.isMeant(name, text)) : [];
     const names = meant.length ? meant : found.names;

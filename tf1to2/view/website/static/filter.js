@@ -6,11 +6,14 @@
   const root = document.documentElement.dataset.content_root;
   const place = location.pathname.split("/").slice(root === "../" ? -2 : -1).join("/");
   const isErrors = /^errors[\w-]*\.html$/.test(place);
-  if (!isErrors && !/^(names\/.+|false-friends\.html)$/.test(place)) return;
+  if (!isErrors && !/^(names(\/.+|\.html)|false-friends\.html)$/.test(place)) return;
 
-  const [kind, by] = isErrors ? ["messages", "message"] : ["rows", "name"];
+  const [kind, by, unit, example] = isErrors
+    ? ["messages", "message", "section:has(> h3)", "no attribute"]
+    : place === "names.html" ? ["modules", "module", "li", "contrib"]
+      : ["rows", "name", "tbody tr", "Optimizer"];
   const article = document.querySelector("article");
-  const units = [...article.querySelectorAll(isErrors ? "section:has(> h3)" : "tbody tr")];
+  const units = [...article.querySelectorAll(unit)];
   // What is hidden when nothing is left in it: not the section of the whole page.
   const groups = [...article.querySelectorAll("section section:not(:has(> h3)), .table-wrapper")];
   const texts = [];  // of the units, when somebody filters
@@ -21,7 +24,7 @@
   form.setAttribute("aria-label", "This page");
   form.innerHTML = `<label for="filter">Filter by ${by}</label>
     <input id="filter" type="search" autocomplete="off" autocapitalize="off" spellcheck="false"
-      placeholder="${isErrors ? "no attribute" : "Optimizer"}"><p role="status"></p>`;
+      placeholder="${example}"><p role="status"></p>`;
   const [field, status] = form.querySelectorAll("input, p");
   article.querySelector("h1").after(form);
   const introduction = [...form.parentElement.children]
