@@ -131,11 +131,11 @@ def read(path):
             raise ValueError(f"unknown or missing columns: {odd}")
         for cells in rows:
             if len(cells) != len(FIELDS):
-                raise ValueError(f"{len(cells)} cells, not {len(FIELDS)}")
+                raise ValueError(f"the row has {len(cells)} cells, not {len(FIELDS)}")
             bound = _bound(dict(zip(fields, cells)))
             key = dataclasses.replace(bound, ulps=0, measured=0, noise=0, reason="")
             if key in bounds:
-                raise ValueError(f"{bound.pair}, {bound.case} is there twice")
+                raise ValueError(f"two rows for {bound.pair}, {bound.case}: remove one")
             bounds[key] = bound
     except ValueError as error:
         line = notes + rows.line_num
@@ -145,7 +145,7 @@ def read(path):
 
 def _bound(row):
     if row["reason"] not in REASONS:
-        raise ValueError(f"{row['reason']!r} is no key of REASONS")
+        raise ValueError(f"{row['reason']!r} is not a key of REASONS")
     return Bound(
         **row
         | {"ulps": int(row["ulps"]), "measured": int(row["measured"])}

@@ -401,7 +401,7 @@ class KerasTest(unittest.TestCase):
         samples = SAMPLES[:1, :10].astype(dtype)
         with legacy(), self.assertRaises(TypeError):
             v1.fit_polynomial(samples, START)
-        with self.assertRaisesRegex(TypeError, "and w of float32: cast one"):
+        with self.assertRaisesRegex(TypeError, "but w is float32: cast one"):
             v3.fit_polynomial(samples, START)
 
     def test_losses_leaves_other_metrics_alone(self):

@@ -342,12 +342,17 @@ class CannedEstimatorsTest(unittest.TestCase):
 class KerasTest(unittest.TestCase):
     @parameterized.expand(
         [
-            ("a third class", YES + 1, {}, "Labels must >= 0 and <= n_classes - 1, 1"),
+            (
+                "a third class",
+                YES + 1,
+                {},
+                "Labels must be >= 0 and <= n_classes - 1, 1",
+            ),
             ("one below 0", YES - 1, {"n_classes": 3}, "Labels must"),
             ("NaN", np.full(67, np.nan), {}, "Labels must"),
             ("words", np.array(["no", "yes"])[YES], {}, "should be integer"),
             ("floats", YES.astype("f"), {"n_classes": 3}, "should be integer"),
-            ("one class", YES, {"n_classes": 1}, "n_classes must be > 2"),
+            ("one class", YES, {"n_classes": 1}, "n_classes must be at least 2"),
             (
                 "no such reduction",
                 YES,

@@ -564,7 +564,9 @@ class ByNameTest(FolderTest):
 
     def test_a_scope_goes_with_a_scope(self):
         x = {"x/": tf.Variable([0.0, 0.0])}
-        with self.assertRaisesRegex(ValueError, "scope only name x/ for w"):
+        with self.assertRaisesRegex(
+            ValueError, "scope only name x/ should map to scope only w"
+        ):
             restore.init_from_checkpoint(self.file, {"w": "x/"}, x)
 
     def test_a_saver_cannot_read_objects(self):

@@ -332,11 +332,13 @@ class KerasTest(unittest.TestCase):
         self.assertEqual(v3.from_python(batches, "float32", 0), [])
         with self.assertRaises(StopIteration):
             v3.from_python(batches, "float32", 3)
-        with self.assertRaisesRegex(ValueError, "of float64, declared as float32"):
+        with self.assertRaisesRegex(
+            ValueError, "is float64, but the input is declared as float32"
+        ):
             v3.from_python([np.float64([[1, 2]])], "float32", 1)
 
     def test_a_vector_is_no_column(self):
-        with self.assertRaisesRegex(ValueError, "x of another rank"):
+        with self.assertRaisesRegex(ValueError, "x must have 2 dimensions"):
             v3.from_placeholder([{"x": np.ones(3, "f")}], 1)
 
     @pytest.mark.filterwarnings("ignore:Your input ran out of data")

@@ -268,7 +268,9 @@ class ConfigTest(unittest.TestCase):
         ]
     )
     def test_a_task_that_run_config_refuses(self, _, text):
-        with self.assertRaisesRegex(ValueError, "must have a chief node, and a task"):
+        with self.assertRaisesRegex(
+            ValueError, "must have a task, and a chief in its cluster"
+        ):
             v2.task_of(text)
 
     @parameterized.expand([("no_cluster", '{"task": {}}'), ("empty", "{}")])
@@ -341,7 +343,7 @@ class Cluster:
             process.send_signal(signal.SIGABRT)  # it writes its traceback
             process.wait(10)
             text = self.log(*process.place).read_text()
-            self.test.fail(f"{process.place} hangs:\n{text[-8000:]}")
+            self.test.fail(f"the process {process.place} did not end:\n{text[-8000:]}")
         return code, self.log(*process.place).read_text()
 
     def succeed(self, *processes):
@@ -454,7 +456,7 @@ class ClusterTest(unittest.TestCase):
         cluster = Cluster(self, page, mode, timeout=8)
         code, text = cluster.ends(cluster.start("worker", 0))
         self.assertEqual(code, 1)
-        self.assertIn("Waiting 8 seconds for the other tasks", text)
+        self.assertIn("Waiting at most 8 seconds for the other tasks", text)
         self.assertIn("Timeout (0:00:08)!", text)
 
 

@@ -200,7 +200,7 @@ def limited_where_looked_up(table, ids, targets, limit, in_table):
 refused_op = functools.partial(refused, error=tf.errors.InvalidArgumentError, of="op")
 
 
-FEWER = "as many steps and rows"
+FEWER = "the same numbers of steps and rows"
 SHORT = [IDS[:, 1:], TARGETS]
 EMPTY = [IDS[:, :0], TARGETS[:, :0]]
 CASES = [
@@ -309,7 +309,7 @@ CASES = [
         "mean_of_words",
         "a length above the time",
         [TABLE, READ, LENGTHS + 1],
-        "a length above the time",
+        "lengths must be <= time",
     ),
     refused_op(
         "mean_of_words", "a negative length", [TABLE, READ, LENGTHS - 1], "negative"

@@ -12,7 +12,7 @@ from v2_eager import execution_order as v2
 
 ONE, TWO, FIVE = np.float32(1), np.float32(2), np.float32(5)
 THREE, SEVEN = np.float32(3), np.float32(7)
-NEGATIVE = "no root of a negative number"
+NEGATIVE = "x must not be negative"
 EAGER = {"eager": "Python statements run at every call there"}
 
 CASES = [

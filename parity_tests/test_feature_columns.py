@@ -422,7 +422,7 @@ CASES = [
         "make_embedding",
         "a weight of 0",
         [{"x": IDS}, WEIGHTS * np.float32([0, 1, 1])],
-        "Incompatible shapes|Not as many ids as weights",
+        "Incompatible shapes|Numbers of ids and of nonzero weights differ",
         INVALID,
         of="layer",
         factory={"keys": ["x"], "rows": 4, "size": 3},
@@ -551,7 +551,7 @@ class KerasTest(unittest.TestCase):
         [
             ("count_ids", ValueError, "not integer", 4),
             ("hash_values", ValueError, "string or integer", 7),
-            ("make_word_counter", TypeError, "texts or integers", [5, 70]),
+            ("make_word_counter", TypeError, "strings or integers", [5, 70]),
         ]
     )
     def test_the_page_cuts_no_floats(self, name, error, match, size):

@@ -268,7 +268,7 @@ CASES = [
         "a negative number",
         [[[1, 2, 3], [4, -5, 6]]],
         ValueError,
-        "negative: -5",
+        "numbers must not be negative: -5",
         of="program",
     ),
     Program("scale_by_setting", "three", [normal(1031), [1.0, 0.5, 0.1]]),
@@ -521,7 +521,7 @@ with multiprocessing.get_context("spawn").Pool(1) as pool:
                 seen.append(n)
                 yield n
 
-        with self.assertRaisesRegex(ValueError, "negative: -1"):
+        with self.assertRaisesRegex(ValueError, "numbers must not be negative: -1"):
             v2.count_in_threads([numbers(), [-1]])
         self.assertLess(len(seen), 100)
 

@@ -188,7 +188,7 @@ CASES = [
         "no row is left",
         [SERIES[:6], TARGETS[:6], WINDOW, 6, 1, 1, 3, 16],
         ValueError,
-        "is disallowed|no row comes after",
+        "is disallowed|series must have more than",
         of="program",
         skip=OLD,
     ),

@@ -616,7 +616,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(names, expected)
 
     def test_an_optimizer_that_there_is_not(self):
-        with self.assertRaisesRegex(ValueError, "no optimizer 'Adams': one of SGD"):
+        with self.assertRaisesRegex(ValueError, "optimizer must be one of SGD"):
             v2.legacy("Adams")
 
     def test_tf_keras_does_not_heed_lr(self):

@@ -615,7 +615,9 @@ class KerasTest(unittest.TestCase):
         near = keras.LayerNormalization(epsilon=1e-12)(x)
         for last in (3, -1):
             np.testing.assert_array_equal(v3.make_layer_norm(last)(x), near)
-        with self.assertRaisesRegex(ValueError, "begin_axis 2 is not the last of 4"):
+        with self.assertRaisesRegex(
+            ValueError, "axis must be the last of 4 axes, not 2"
+        ):
             v3.make_layer_norm(2)(x)
 
     def test_a_batch_with_inf_is_forgotten(self):

@@ -424,7 +424,7 @@ class KerasTest(unittest.TestCase):
     def test_another_multiplier_is_refused(self):
         start = {"kernel": np.ones([2, 1], "f"), "bias": np.ones(1, "f")}
         data = np.ones([4, 2], "f"), np.ones([4, 1], "f")
-        with self.assertRaisesRegex(ValueError, "no other multiplier"):
+        with self.assertRaisesRegex(ValueError, "multiplier must be 2"):
             v3.train_rewritten(*data, start, 1, 0.1, {"multiplier": 4.0})
 
     @parameterized.expand(

@@ -140,7 +140,7 @@ class RatesTest(unittest.TestCase):
 
     def test_a_loss_is_a_function(self):
         variable = tf.Variable(1.0)
-        with self.assertRaisesRegex(TypeError, "a function of nothing"):
+        with self.assertRaisesRegex(TypeError, "a function without arguments"):
             optimizers.Adam().minimize(2 * variable, [variable])
 
 
@@ -193,7 +193,7 @@ class StrategyTest(unittest.TestCase):
         self.moved(alone, tf.Variable(tf.ones([2, 2])))
         with self.strategy.scope():
             variable, inside = tf.Variable(tf.ones([2, 2])), made()
-            with self.assertRaisesRegex(ValueError, "make the manager in that of"):
+            with self.assertRaisesRegex(ValueError, "create the loss scale manager in"):
                 early.create_slots([variable])
             inside.create_slots([variable])
         self.moved(inside, variable, self.strategy.run)
@@ -225,7 +225,7 @@ class KerasVariablesTest(unittest.TestCase):
 
     def test_their_old_names_are_not_known(self):
         for owner in (self.model, self.model.weights):
-            with self.assertRaisesRegex(TypeError, "give a dict of old names"):
+            with self.assertRaisesRegex(TypeError, "pass a dict {old name"):
                 restore.named(owner)
 
 

@@ -537,7 +537,9 @@ class OldNamesTest(unittest.TestCase):
     def test_two_weights_of_one_name(self):
         model = self.model(keras.Adam())
         model.optimizer.build(model.trainable_variables)
-        with self.assertRaisesRegex(ValueError, "two of .*'kernel'.* `named`"):
+        with self.assertRaisesRegex(
+            ValueError, "two weights have the same name .*'kernel'.* `named`"
+        ):
             v3.old_names(model)
         names = v3.old_names(model, lambda weight: weight.path)
         self.assertEqual(len(names), 4 + 2 * 4 + 1)
@@ -554,7 +556,7 @@ class OldNamesTest(unittest.TestCase):
     def test_an_optimizer_that_there_was_not(self):
         model = self.model(keras.AdamW(), 1)
         model.optimizer.build(model.trainable_variables)
-        with self.assertRaisesRegex(ValueError, "AdamW's slots had no names there"):
+        with self.assertRaisesRegex(ValueError, "AdamW has no equivalent in tf.train"):
             v3.old_names(model)
 
     def test_a_momentum_has_the_rate_of_now_and_none_under_a_schedule(self):
@@ -575,7 +577,7 @@ class OldNamesTest(unittest.TestCase):
         model.optimizer.build(model.trainable_variables)
         slot = v3.old_names(model)["bias/Momentum"]
         for use in (slot.numpy, lambda: slot.assign(np.float32([4, 8]))):
-            with self.assertRaisesRegex(ValueError, "at a rate of 0"):
+            with self.assertRaisesRegex(ValueError, "learning rate must not be 0"):
                 use()
 
     @parameterized.expand([(0.0,), (-1.0,)])

@@ -160,7 +160,7 @@ CASES = [
         graph=ValueError,
         eager=ValueError,
         function=ValueError,
-        match="a scale less than 0",
+        match="Setting a scale less than 0",
         skip=GENUINE,
     ),
     Raises(

@@ -243,13 +243,13 @@ CASES = [
         "train_ppo",
         "returns of one column",
         [STATES, DONE, RETURNS[..., None], POLICY, 1],
-        r"returns must be \(4, 67\), as the states are, and not \(4, 67, 1\)",
+        r"returns must have the shape \(4, 67\), like the states, not \(4, 67, 1\)",
     ),
     refused(
         "train_ppo",
         "other actions",
         [STATES, DONE[:, 1:], RETURNS, POLICY, 1],
-        r"actions must be \(4, 67\), as the states are, and not \(4, 66\)",
+        r"actions must have the shape \(4, 67\), like the states, not \(4, 66\)",
     ),
     *(
         refused(
@@ -266,7 +266,7 @@ CASES = [
         "train_ppo",
         "no states",
         [NONE, np.zeros([2, 0], "i"), NONE[..., 0], POLICY, 1],
-        "there is nothing to train by",
+        "states must not be empty",
     ),
     Program("train_ddpg", "four steps", DDPG),
     Program(
@@ -295,7 +295,7 @@ CASES = [
         "train_ddpg",
         "no states",
         [NONE, NONE, NONE[..., 0], NONE, NONE[..., 0], PAIR],
-        "there is nothing to train by",
+        "states must not be empty",
     ),
     Program("train_workers", "two in turn", [*A3C, ORDER]),
     Program(
@@ -313,7 +313,10 @@ CASES = [
     ),
     refused("train_workers", "a short order", [*A3C, [0, 1]], "order must name"),
     refused(
-        "train_workers", "worker -1", [*A3C, [0, 1, 0, -1]], "order must name a worker"
+        "train_workers",
+        "worker -1",
+        [*A3C, [0, 1, 0, -1]],
+        "order must have one worker number",
     ),
     refused(
         "train_workers",
@@ -452,10 +455,14 @@ CASES = [
             (
                 "a row too many",
                 [*MEMORY[:3], np.array([[0, 67]]), Q],
-                "rows must be some, each from 0 to 66",
+                "rows must not be empty, and each must be from 0 to 66",
             ),
-            ("row -1", [*MEMORY[:3], np.array([[0, -1]]), Q], "rows must be some"),
-            ("no rows", [*MEMORY[:3], np.zeros([0, 4], "i"), Q], "rows must be some"),
+            ("row -1", [*MEMORY[:3], np.array([[0, -1]]), Q], "rows must not be empty"),
+            (
+                "no rows",
+                [*MEMORY[:3], np.zeros([0, 4], "i"), Q],
+                "rows must not be empty",
+            ),
         ]
     ),
     Layer("make_noisy_dense", "any rows", NOISY, factory={"units": 5}),

@@ -253,7 +253,7 @@ CASES = [
         "make_training_decoder",
         "a length past the time",
         [np.zeros([2, 3, 4], "f"), np.int32([3, 4])],
-        "Tried to read from index 3|A length is past the time",
+        "Tried to read from index 3|sequence_length must be <= time",
         INVALID,
         of="layer",
         factory={"units": 3, "classes": 2},

@@ -62,7 +62,7 @@ def checked_log(x):
         InvalidArgumentError: an element is not positive.
     """
     # --- check
-    check = tf.assert_positive(x, message="no logarithm", summarize=3)
+    check = tf.assert_positive(x, message="x must be positive", summarize=3)
     # --- compute
     with tf.control_dependencies([check]):
         return tf.log(x)
@@ -85,7 +85,9 @@ def attend(queries, keys, values):
     """
     # --- check
     shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
-    check = tf.debugging.assert_shapes(shapes, message="attend")
+    check = tf.debugging.assert_shapes(
+        shapes, message="queries, keys, values: sizes must match"
+    )
     # --- compute
     with tf.control_dependencies([check]):
         weights = tf.nn.softmax(tf.matmul(queries, keys, transpose_b=True))

@@ -350,7 +350,7 @@ def within(seconds):
 
     Native code waits for a missing task for ever, and Python cannot interrupt it.
     """
-    print("Waiting %d seconds for the other tasks" % seconds, file=sys.stderr)
+    print("Waiting at most %d seconds for the other tasks" % seconds, file=sys.stderr)
     faulthandler.dump_traceback_later(seconds, exit=True)
     try:
         yield
@@ -389,7 +389,7 @@ def define_flags():
     flags.DEFINE_integer("timeout", 120, "seconds to wait for another task")
     flags.DEFINE_string("data", None, "file with x, y, kernel and bias")
     flags.DEFINE_string("folder", None, "where the checkpoints are")
-    flags.DEFINE_string("output", None, "file for what a worker finds")
+    flags.DEFINE_string("output", None, "file for the results of a worker")
 
 
 def free_addresses(count):
@@ -465,7 +465,10 @@ def wait(processes, logs, seconds=240):
         failed = [log for p, log in zip(processes, logs) if p.poll()]
         if failed or time.time() > deadline:
             with open((failed or logs)[0]) as log:
-                raise RuntimeError(log.read()[-4000:] or "nothing happened in time")
+                raise RuntimeError(
+                    log.read()[-4000:]
+                    or "a process did not end in time; its log is empty"
+                )
         time.sleep(0.05)
 
 

@@ -27,7 +27,9 @@ def check_batches(*arrays):
     """Raises a ValueError unless all arrays have the same, positive steps and rows."""
     shapes = {array.shape[:2] for array in arrays}
     if len(shapes) != 1 or 0 in shapes.pop():
-        raise ValueError("give as many steps and rows of each, and one row at least")
+        raise ValueError(
+            "arrays must have the same numbers of steps and rows, at least 1"
+        )
 
 
 def steps_over(sess, loss, step, arrays):
@@ -90,12 +92,13 @@ def rows_of(words, vectors, drawn):
     """Returns (table with the vectors of known words, number of known words)."""
     matrix, found = np.array(drawn), 0
     if len(matrix) != len(words):
-        raise ValueError("drawn: %d rows for %d words" % (len(matrix), len(words)))
+        raise ValueError("drawn has %d rows for %d words" % (len(matrix), len(words)))
     for row, word in enumerate(words):
         if word in vectors:
             if vectors[word].shape != matrix[row].shape:
                 raise ValueError(
-                    "the vector of %r: shape %s" % (word, vectors[word].shape)
+                    "the vector of %r has shape %s, unlike a row of drawn"
+                    % (word, vectors[word].shape)
                 )
             matrix[row] = vectors[word]
             found += 1
@@ -156,7 +159,10 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
     """
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
-        raise ValueError("frozen: shape %s of %d rows" % (frozen.shape, len(table)))
+        raise ValueError(
+            "frozen has shape %s: pass one bool for each of %d rows"
+            % (frozen.shape, len(table))
+        )
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         variable = tf.get_variable("table", initializer=table)
@@ -210,8 +216,8 @@ def mean_of_words(table, ids, lengths):
     """
     time = tf.shape(ids)[1]
     checks = [
-        tf.assert_non_negative(lengths, message="a negative length"),
-        tf.assert_less_equal(lengths, time, message="a length above the time"),
+        tf.assert_non_negative(lengths, message="lengths must not be negative"),
+        tf.assert_less_equal(lengths, time, message="lengths must be <= time"),
     ]
     with tf.control_dependencies(checks):
         mask = tf.expand_dims(tf.sequence_mask(lengths, time, table.dtype), 2)
@@ -390,7 +396,7 @@ def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
     """
     check_batches(ids, targets)
     if limit <= 0:
-        raise ValueError("limit: %s is not positive" % limit)
+        raise ValueError("limit must be positive, not %s" % limit)
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         table = tf.get_variable("table", initializer=table)

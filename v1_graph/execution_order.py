@@ -220,7 +220,7 @@ def checked_sqrt(x, enforced=True):
     Raises:
         InvalidArgumentError: enforced, and an element is negative or NaN.
     """
-    check = tf.assert_non_negative(x, message="no root of a negative number")
+    check = tf.assert_non_negative(x, message="x must not be negative")
     # An assertion that no other op depends on never runs and never fails.
     with tf.control_dependencies([check] if enforced else []):
         return tf.sqrt(x)

@@ -206,7 +206,7 @@ def count_in_threads(parts, shared=True):
                     if coord.should_stop():
                         break
                     if n < 0:
-                        raise ValueError("negative: %d" % n)
+                        raise ValueError("numbers must not be negative: %d" % n)
                     sess.run(add, {number: n})
 
         workers = [

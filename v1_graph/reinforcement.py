@@ -28,10 +28,12 @@ def trained(scope):
 def check(size, **arrays):
     """Raises if arrays differ in shape: [n, 1] and [n] would broadcast to [n, n]."""
     if 0 in size:
-        raise ValueError("states are {}: there is nothing to train by".format(size))
+        raise ValueError(
+            "states must not be empty: their first sizes are {}".format(size)
+        )
     for name, array in arrays.items():
         if array.shape != size:
-            message = "{} must be {}, as the states are, and not {}"
+            message = "{} must have the shape {}, like the states, not {}"
             raise ValueError(message.format(name, size, array.shape))
 
 
@@ -266,7 +268,9 @@ def train_workers(
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if len(order) != len(states) or min(order) < 0:
-        raise ValueError("order must name a worker, from 0, for each step of states")
+        raise ValueError(
+            "order must have one worker number >= 0 for each step of states"
+        )
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         state = tf.placeholder(states.dtype, states.shape[1:])
@@ -493,7 +497,9 @@ def importance(priorities, drawn, alpha, beta):
 def check_rows(rows, size):
     """Raises if row ids are not in the memory: NumPy would count -1 from its end."""
     if not rows.size or rows.min() < 0 or rows.max() >= size:
-        raise ValueError("rows must be some, each from 0 to {}".format(size - 1))
+        raise ValueError(
+            "rows must not be empty, and each must be from 0 to {}".format(size - 1)
+        )
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):

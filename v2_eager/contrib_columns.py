@@ -338,7 +338,7 @@ class Sequences(tf.Module):
     def __call__(self, features):
         # --- columns
         ids, scores = features["ids"], features["scores"][..., tf.newaxis]
-        message = "Negative bucket index: an id is below -1"
+        message = "Negative bucket index: ids must be >= -1"
         tf.debugging.assert_greater_equal(ids, tf.constant(-1, ids.dtype), message)
         known = ids[..., tf.newaxis] >= 0
         vectors = tf.gather(self.table, tf.maximum(ids, 0))

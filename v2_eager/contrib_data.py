@@ -65,9 +65,12 @@ def flatten_up_to(shallow, deep):
     if not tf.nest.is_nested(shallow):
         return [deep]
     if not tf.nest.is_nested(deep):
-        raise TypeError(f"Input must also be a sequence, not {type(deep)}.")
+        raise TypeError(f"The input must also be a sequence, not {type(deep)}.")
     if len(shallow) != len(deep):
-        raise ValueError(f"Not the same sequence length: {len(deep)}, {len(shallow)}.")
+        raise ValueError(
+            f"The input has length {len(deep)}, but the shallow structure has length "
+            f"{len(shallow)}."
+        )
     parts, branches = branches_of(deep), branches_of(shallow)
     if missing := [key for key in branches if key not in parts]:
         raise ValueError(f"Keys are not in the input_tree: {missing}.")

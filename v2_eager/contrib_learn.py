@@ -283,7 +283,10 @@ def predict_saved(files, inputs, signature="serving_default"):
         # --- load
         signatures = tf.saved_model.load(unpack(files, folder)).signatures
         if signature not in signatures:
-            raise ValueError(f"Got signature_def_key {signature!r} of {[*signatures]}.")
+            raise ValueError(
+                f"Got signature_def_key {signature!r}. Available signatures are "
+                f"{[*signatures]}."
+            )
         predict_fn = signatures[signature]
         # --- ask
         specs = predict_fn.structured_input_signature[1]
@@ -292,7 +295,10 @@ def predict_saved(files, inputs, signature="serving_default"):
         feed = {n: tf.constant(x, specs[n].dtype) for n, x in inputs.items()}
         for name, x in feed.items():
             if not specs[name].shape.is_compatible_with(x.shape):
-                raise ValueError(f"Cannot feed value of shape {x.shape} for {name!r}")
+                raise ValueError(
+                    f"Cannot feed value of shape {x.shape} for {name!r}, which has "
+                    f"shape {specs[name].shape}"
+                )
         return {name: y.numpy() for name, y in predict_fn(**feed).items()}
 
 

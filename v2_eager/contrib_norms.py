@@ -287,13 +287,15 @@ class OptimizeLoss(tf.Module):
         super().__init__()
         clip, kind = options.get("clip_gradients"), options.get("optimizer", "SGD")
         if not isinstance(rate, float) or rate < 0:
-            raise ValueError(f"Invalid learning_rate {rate}: a float, and not below 0")
+            raise ValueError(f"Invalid learning_rate {rate}: pass a float >= 0")
         if kind not in OPTIMIZERS:
             raise ValueError(
                 f"Optimizer name should be one of {sorted(OPTIMIZERS)}, not {kind!r}"
             )
         if clip is not None and not isinstance(clip, float):
-            raise ValueError(f"Unknown type {type(clip)} for clip_gradients: a float")
+            raise ValueError(
+                f"Unknown type {type(clip)} for clip_gradients: pass a float"
+            )
         self.clip, self.decay, self.trained = clip, options.get("decay"), variables
         self.multipliers = options.get("multipliers", {})
         self.rate = tf.Variable(rate, trainable=False, name="learning_rate")

@@ -198,7 +198,10 @@ def checked(y, t):
     """Converts y and t to tensors, and checks dtypes and that t increases."""
     y, t = tf.convert_to_tensor(y), tf.convert_to_tensor(t, dtype_hint=tf.float64)
     if not (y.dtype.is_floating or y.dtype.is_complex) or not t.dtype.is_floating:
-        raise TypeError(f"y must be float or complex, t float: {y.dtype}, {t.dtype}")
+        raise TypeError(
+            f"y must be float or complex, and t float, but y is {y.dtype.name}, and t "
+            f"is {t.dtype.name}"
+        )
     rising = tf.reduce_all(t[1:] > t[:-1])
     tf.debugging.Assert(rising, ["`t` must be monotonic increasing"])
     return y, t

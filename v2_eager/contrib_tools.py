@@ -157,7 +157,7 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
     images = tf.convert_to_tensor(images)
     rank = images.shape.rank
     if rank not in (2, 3, 4):
-        raise ValueError(f"images must have 2 to 4 dimensions, and not {rank}")
+        raise ValueError(f"images must have 2 to 4 dimensions, not {rank}")
     batch = images[..., tf.newaxis] if rank == 2 else images
     batch = batch if rank == 4 else batch[tf.newaxis]
     if output_shape is None:
@@ -209,7 +209,9 @@ def matrices(transforms):
 def dense_image_warp(images, flow):
     """Warps images by a flow: reads output pixel p at p - flow[p], bilinearly."""
     rows, height, width, _ = tf.unstack(tf.shape(images))
-    tf.debugging.assert_greater_equal([height, width], 2, "It must be at least 2.")
+    tf.debugging.assert_greater_equal(
+        [height, width], 2, "Height and width must be at least 2"
+    )
     grid = tf.stack(tf.meshgrid(tf.range(height), tf.range(width), indexing="ij"), 2)
     places = tf.cast(grid, flow.dtype) - flow
     last = tf.cast([height - 2, width - 2], flow.dtype)
@@ -243,7 +245,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
     rank = x.shape.rank
     axes = np.ravel(range(rank) if axis is None else axis)
     if any(not -rank <= i < rank for i in axes):
-        raise ValueError(f"axis {axis} is not one of {rank} dimensions")
+        raise ValueError(f"axis {axis} is out of range for {rank} dimensions")
     axes = axes % rank
     kept = [i for i in range(rank) if i not in axes]
     rows = tf.transpose(x, [*kept, *axes])

@@ -389,7 +389,7 @@ def match_greedily(distances, rows, most=-1):
     """
     height, width = tf.unstack(tf.shape(distances))
     rows = tf.where(rows < 0, height, tf.cast(rows, tf.int32))
-    few = "There should be at least as many rows as count"
+    few = "There should be at least `rows` rows in distances"
     tf.debugging.assert_greater_equal(height, rows, few)
     counted = tf.range(height)[:, tf.newaxis] < rows
     free = counted & tf.ones_like(distances, tf.bool)

@@ -46,7 +46,7 @@ def add_vectors(a, b):
 def checked_log(x):
     """Logarithm, after an assertion that all elements are positive."""
     # --- check
-    tf.debugging.assert_positive(x, message="no logarithm", summarize=3)
+    tf.debugging.assert_positive(x, message="x must be positive", summarize=3)
     # --- compute
     return tf.math.log(x)
 
@@ -57,7 +57,9 @@ def attend(queries, keys, values):
     # --- check
     def checked():
         shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
-        tf.debugging.assert_shapes(shapes, message="attend")
+        tf.debugging.assert_shapes(
+            shapes, message="queries, keys, values: sizes must match"
+        )
         return queries, keys, values
 
     # In a graph the product does not wait for an assertion on the line above, and may

@@ -29,7 +29,9 @@ def check_batches(*arrays):
     """Raises a ValueError unless all arrays have the same, positive steps and rows."""
     shapes = {array.shape[:2] for array in arrays}
     if len(shapes) != 1 or 0 in shapes.pop():
-        raise ValueError("give as many steps and rows of each, and one row at least")
+        raise ValueError(
+            "arrays must have the same numbers of steps and rows, at least 1"
+        )
 
 
 def steps_over(step, *arrays):
@@ -71,11 +73,14 @@ def rows_of(words, vectors, drawn):
     """Returns (table with the vectors of known words, number of known words)."""
     matrix, found = np.array(drawn), 0
     if len(matrix) != len(words):
-        raise ValueError(f"drawn: {len(matrix)} rows for {len(words)} words")
+        raise ValueError(f"drawn has {len(matrix)} rows for {len(words)} words")
     for row, word in enumerate(words):
         if word in vectors:
             if vectors[word].shape != matrix[row].shape:
-                raise ValueError(f"the vector of {word!r}: shape {vectors[word].shape}")
+                raise ValueError(
+                    f"the vector of {word!r} has shape {vectors[word].shape}, unlike a "
+                    "row of drawn"
+                )
             matrix[row] = vectors[word]
             found += 1
     return matrix, found
@@ -111,7 +116,10 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
     """Trains with Adam, then sets gradients of some rows to 0; these still move."""
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
-        raise ValueError(f"frozen: shape {frozen.shape} of {len(table)} rows")
+        raise ValueError(
+            f"frozen has shape {frozen.shape}: pass one bool for each of {len(table)} "
+            "rows"
+        )
     # --- build
     variable = tf.Variable(table)
     optimizer = optimizers.Adam(rate).create_slots([variable])
@@ -145,8 +153,8 @@ def mask_padding(table, ids):
 def mean_of_words(table, ids, lengths):
     """Mean of the word vectors up to each length; zeros for a length of 0."""
     time = tf.shape(ids)[1]
-    tf.debugging.assert_non_negative(lengths, "a negative length")
-    tf.debugging.assert_less_equal(lengths, time, "a length above the time")
+    tf.debugging.assert_non_negative(lengths, "lengths must not be negative")
+    tf.debugging.assert_less_equal(lengths, time, "lengths must be <= time")
     mask = tf.sequence_mask(lengths, time, table.dtype)[..., tf.newaxis]
     total = tf.reduce_sum(tf.nn.embedding_lookup(table, ids) * mask, 1)
     return total / tf.cast(tf.maximum(lengths, 1), table.dtype)[:, tf.newaxis]
@@ -244,8 +252,8 @@ def look_up_parts(parts, ids, strategy="mod"):
     if strategy == "mod":
         # Today's lookup in a list uses "div": convert each id from "mod" to "div".
         rows = tf.reduce_sum([tf.shape(part, ids.dtype)[0] for part in parts])
-        tf.debugging.assert_non_negative(ids, "no such row: it is not in the parts")
-        tf.debugging.assert_less(ids, rows, "no such row: it is not in the parts")
+        tf.debugging.assert_non_negative(ids, "ids must not be negative")
+        tf.debugging.assert_less(ids, rows, "ids must be < the number of rows")
         part = ids % len(parts)
         begin = part * (rows // len(parts)) + tf.minimum(part, rows % len(parts))
         ids = begin + ids // len(parts)
@@ -256,7 +264,7 @@ def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
     """Limits the norms of rows: in the table after each step, or in the lookup."""
     check_batches(ids, targets)
     if limit <= 0:
-        raise ValueError(f"limit: {limit} is not positive")
+        raise ValueError(f"limit must be positive, not {limit}")
     # --- build
     table = tf.Variable(table)
     optimizer = optimizers.GradientDescent(rate)

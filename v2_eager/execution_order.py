@@ -171,7 +171,7 @@ def checked_sqrt(x, enforced=True):
     """Square root, after an assertion that no element is negative."""
     # An assertion always runs here: one that never ran in v1 may fail now.
     if enforced:
-        tf.debugging.assert_non_negative(x, message="no root of a negative number")
+        tf.debugging.assert_non_negative(x, message="x must not be negative")
     return tf.sqrt(x)
 
 

@@ -305,7 +305,9 @@ class Embedding(tf.Module):
         if weights is not None:
             weights = tf.sparse.from_dense(tf.cast(weights, tf.float32))
             sizes = tf.size(sparse[0].values), tf.size(weights.values)
-            tf.debugging.assert_equal(*sizes, "Not as many ids as weights other than 0")
+            tf.debugging.assert_equal(
+                *sizes, "Numbers of ids and of nonzero weights differ"
+            )
         # --- combine
         vectors = [
             combine(self.table, ids, weights, self.combiner, self.max_norm)

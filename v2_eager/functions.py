@@ -155,7 +155,7 @@ def count_in_threads(parts, shared=True):
                 if stop.is_set():
                     break
                 if n < 0:
-                    raise ValueError(f"negative: {n}")
+                    raise ValueError(f"numbers must not be negative: {n}")
                 add(total, tf.constant(n, tf.int64))
         except BaseException:
             stop.set()

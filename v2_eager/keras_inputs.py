@@ -113,9 +113,12 @@ def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size
     `targets[length:]`, and the whole series.
     """
     if len(series) != len(targets):
-        raise ValueError(f"{len(series)} rows do not have {len(targets)} targets")
+        raise ValueError(
+            "series and targets must have the same number of rows, not "
+            f"{len(series)} and {len(targets)}"
+        )
     if len(series) <= length:
-        raise ValueError(f"no row comes after {length} of {len(series)}: give more")
+        raise ValueError(f"series must have more than {length} rows, not {len(series)}")
     # --- windows
     windows = keras.utils.timeseries_dataset_from_array(
         series,

@@ -211,7 +211,9 @@ def own_loop(data, start, batch_size, reduction="sum"):
             loss by the rows of a device, then by the number of devices.
     """
     if reduction not in ("sum", "none"):
-        raise ValueError(f"reduction is {reduction!r}: in a loop, take 'sum' or 'none'")
+        raise ValueError(
+            f"reduction must be 'sum' or 'none' in a custom loop, not {reduction!r}"
+        )
     # --- build
     strategy = mirrored()
     with strategy.scope():

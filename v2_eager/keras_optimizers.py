@@ -56,8 +56,8 @@ class RowsSummed:
         self.limits = clipnorm, clipvalue, global_clipnorm
         if self.gradient_accumulation_steps and self.limits != (None, None, None):
             raise ValueError(
-                "a limit would clip each of the accumulated gradients, and not their "
-                "mean: leave out the limit, or gradient_accumulation_steps"
+                "clipnorm, clipvalue and global_clipnorm would clip each accumulated "
+                "gradient, not their mean: remove them or gradient_accumulation_steps"
             )
 
     def apply(self, grads, trainable_variables=None):
@@ -357,13 +357,15 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
             a limit of 0, unless rows are summed; `decay` together with a schedule.
     """
     if optimizer not in kinds:
-        raise ValueError(f"no optimizer {optimizer!r}: one of {', '.join(kinds)}")
+        raise ValueError(
+            f"optimizer must be one of {', '.join(kinds)}, not {optimizer!r}"
+        )
     limits = {name: hyper.get(name) for name in ("clipnorm", "clipvalue")}
     for name, value in {"lr": lr, "decay": decay, **limits}.items():
         if value is not None and value < 0:
             raise ValueError(f"expected {name} >= 0, received: {value}")
     if 0 in limits.values() and not issubclass(kinds[optimizer], RowsSummed):
-        raise ValueError("Keras clips nothing by a limit of 0: freeze the weights")
+        raise ValueError("Keras ignores a limit of 0: freeze the weights instead")
     if lr is not None and optimizer != "Ftrl":
         hyper["learning_rate"] = lr
     if isinstance(hyper.get("learning_rate"), dict):
@@ -374,7 +376,9 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
     made = kinds[optimizer](**hyper)
     if decay and optimizer != "Nadam":
         if callable(hyper.get("learning_rate")):
-            raise ValueError("decay= divides no schedule here: let the schedule do it")
+            raise ValueError(
+                "decay= does not work with a schedule: change the schedule"
+            )
         rate = float(made.learning_rate)
         schedule = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
         # A new optimizer: if the schedule is assigned, the model cannot be exported.

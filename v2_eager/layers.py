@@ -148,7 +148,7 @@ def convolution(path, function, size, filters, activation=None, use_bias=True):
 def channels(x):
     """The size of the last axis; the shape of a kernel depends on it."""
     if x.shape[-1] is None:
-        raise ValueError("the last dimension, that of the channels, must be defined")
+        raise ValueError("the last dimension (channels) must be defined")
     return x.shape[-1]
 
 

@@ -133,7 +133,9 @@ def piecewise_constant(x, boundaries, values):
             which also refused integer boundaries for a float `x`).
     """
     if len(values) != len(boundaries) + 1:
-        raise ValueError("The length of boundaries should be 1 less than of values")
+        raise ValueError(
+            "The length of boundaries should be 1 less than the length of values"
+        )
     if len({tf.convert_to_tensor(value).dtype for value in values}) > 1:
         raise ValueError("Values must all be of the same dtype")
     x = tf.convert_to_tensor(x)  # it may be a number

@@ -45,7 +45,7 @@ def same_class(labels, rows):
     """[batch, batch] bool tensor: whether two rows have the same class."""
     labels, message = tf.convert_to_tensor(labels), "labels must be [batch]"
     if labels.shape.rank not in (1, None):
-        raise ValueError(f"{message}, and are {labels.shape}")
+        raise ValueError(f"{message}, not {labels.shape}")
     # Fewer labels, such as one, would be broadcast.
     tf.debugging.assert_equal(tf.shape(labels), tf.shape(rows)[:1], message)
     return labels[:, tf.newaxis] == labels

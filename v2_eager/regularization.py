@@ -36,7 +36,7 @@ def penalties(kernel, scale):
 def contrib_penalties(kernel, scale):
     """Computes L1, L2 and their sum with the regularizers of contrib and slim."""
     if scale < 0:
-        raise ValueError(f"a scale less than 0: {scale}")
+        raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
     return penalties(kernel, scale)
 
 

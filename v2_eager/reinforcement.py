@@ -35,11 +35,11 @@ def copy(source, target):
 def check(size, **arrays):
     """Raises if arrays differ in shape: [n, 1] and [n] would broadcast to [n, n]."""
     if 0 in size:
-        raise ValueError(f"states are {size}: there is nothing to train by")
+        raise ValueError(f"states must not be empty: their first sizes are {size}")
     for name, array in arrays.items():
         if array.shape != size:
             raise ValueError(
-                f"{name} must be {size}, as the states are, and not {array.shape}"
+                f"{name} must have the shape {size}, like the states, not {array.shape}"
             )
 
 
@@ -198,7 +198,9 @@ def train_workers(
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if len(order) != len(states) or min(order) < 0:
-        raise ValueError("order must name a worker, from 0, for each step of states")
+        raise ValueError(
+            "order must have one worker number >= 0 for each step of states"
+        )
     # --- build
     shared = variables_of(start, "global")
     moved = list(shared.values())
@@ -361,7 +363,9 @@ def importance(priorities, drawn, alpha, beta):
 def check_rows(rows, size):
     """Raises if row ids are not in the memory: NumPy would count -1 from its end."""
     if not rows.size or rows.min() < 0 or rows.max() >= size:
-        raise ValueError(f"rows must be some, each from 0 to {size - 1}")
+        raise ValueError(
+            f"rows must not be empty, and each must be from 0 to {size - 1}"
+        )
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):

@@ -123,8 +123,9 @@ def checked(variable, shape, dtype):
     """Returns the variable; raises ValueError if its shape or dtype differs."""
     if (variable.shape, variable.dtype) != (shape, dtype):
         raise ValueError(
-            f"{variable.name[:-2]} of specified shape {tuple(shape)}, specified dtype "
-            f"{dtype} is {variable.shape}, {variable.dtype}"
+            f"Trying to share variable {variable.name[:-2]}, but specified shape "
+            f"{tuple(shape)}, specified dtype {dtype} and found shape "
+            f"{variable.shape}, found dtype {variable.dtype}"
         )
     return variable
 

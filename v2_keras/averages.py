@@ -36,7 +36,7 @@ class Averages(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         if self.model.steps_per_execution != 1:
-            raise ValueError("averages follow each step: steps_per_execution must be 1")
+            raise ValueError("steps_per_execution must be 1: each step is averaged")
         if self.followed is not self.model:  # a second `fit` continues
             self.followed, self.shadows, self.weights = self.model, [], []
         known = set(map(id, self.weights))

@@ -34,11 +34,11 @@ class Losses(keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         if self.model.steps_per_execution != 1:
             raise ValueError(
-                "the losses of all steps are recorded: compile with "
-                "steps_per_execution=1, or use the means in History"
+                "steps_per_execution must be 1, to record the loss of each step; for "
+                "means, use History"
             )
         if not any(metric.name == "loss" for metric in self.model.metrics):
-            raise ValueError("the model has no metric `loss`: give `compile` a loss")
+            raise ValueError("the model has no metric `loss`: pass a loss to `compile`")
 
     def on_train_batch_begin(self, batch, logs=None):
         # Wraps the train function for one step. If this were in `on_train_batch_end`,
@@ -109,7 +109,9 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
         TypeError: two different dtypes. Keras would cast them silently.
     """
     if x.dtype != w.dtype:
-        raise TypeError(f"samples of {x.dtype.name}, and w of {w.dtype.name}: cast one")
+        raise TypeError(
+            f"x is {x.dtype.name}, but w is {w.dtype.name}: cast one of them"
+        )
     # --- build
     half, dtype = L2(penalty / 2), w.dtype.name
     layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half, dtype=dtype)

@@ -64,7 +64,7 @@ def numbers_of(options):
 def refuse_others(options, *names):
     """Raises a TypeError for options that this page would ignore silently."""
     if others := sorted(set(options) - {*OPTIONS, *names}):
-        raise TypeError(f"unexpected options for Keras: {', '.join(others)}")
+        raise TypeError(f"options without a Keras equivalent: {', '.join(others)}")
 
 
 def reduction(options):
@@ -84,7 +84,7 @@ def ids_of(labels, options):
     """
     classes = options.get("n_classes", 2)
     if classes < 2:
-        raise ValueError(f"n_classes must be > 2: {classes}.")
+        raise ValueError(f"n_classes must be at least 2, not {classes}")
     if "label_vocabulary" in options:
         lookup = layers.StringLookup(
             vocabulary=options["label_vocabulary"], num_oov_indices=0
@@ -94,7 +94,7 @@ def ids_of(labels, options):
     if labels.dtype.kind not in kinds:
         raise ValueError(f"Labels dtype should be integer, not {labels.dtype}")
     if not ((labels >= 0) & (labels <= classes - 1)).all():
-        raise ValueError(f"Labels must >= 0 and <= n_classes - 1, {classes - 1}")
+        raise ValueError(f"Labels must be >= 0 and <= n_classes - 1, {classes - 1}")
     return labels
 
 

@@ -37,11 +37,16 @@ def from_placeholder(feeds, width):
     for feed in feeds:
         feed = {"scale": 1, **feed}
         if feed.keys() != model.input.keys():
-            raise ValueError(f"fed {sorted(feed)}, and not {sorted(model.input)}")
+            raise ValueError(
+                f"feed must have the keys {sorted(model.input)}, not {sorted(feed)}"
+            )
         tensors = {k: ops.convert_to_tensor(v, "float32") for k, v in feed.items()}
         for name, tensor in tensors.items():
             if tensor.ndim != model.input[name].ndim:
-                raise ValueError(f"{name} of another rank: {tensor.shape}")
+                raise ValueError(
+                    f"{name} must have {model.input[name].ndim} dimensions, but its "
+                    f"shape is {tensor.shape}"
+                )
         outputs.append(model(tensors).numpy())
     return outputs
 
@@ -64,7 +69,9 @@ def from_python(batches, dtype, count):
     for _ in range(count):
         batch = next(supply)
         if batch.dtype != dtype:
-            raise ValueError(f"a batch of {batch.dtype.name}, declared as {dtype}")
+            raise ValueError(
+                f"a batch is {batch.dtype.name}, but the input is declared as {dtype}"
+            )
         outputs.append(model.predict_on_batch(batch))
     return outputs
 
@@ -79,7 +86,9 @@ def from_generator(rows, size, width):
         ValueError: a row is not of the length `width`.
     """
     if width is not None and any(len(row) != width for row in rows):
-        raise ValueError(f"every row must have {width} numbers; width=None pads them")
+        raise ValueError(
+            f"every row must have {width} numbers: pass width=None to pad rows"
+        )
     starts = range(0, len(rows), size)
     return [
         keras.utils.pad_sequences(rows[i : i + size], width, "float32", padding="post")

@@ -275,7 +275,7 @@ class StopAtStep(callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         if self.model.steps_per_execution != 1:
-            raise ValueError("it would stop late: compile with steps_per_execution=1")
+            raise ValueError("steps_per_execution must be 1, to stop at last_step")
 
     def on_train_batch_end(self, batch, logs=None):
         if self.model.optimizer.iterations >= self.last_step:

@@ -120,7 +120,7 @@ class WordCounter(layers.Layer):
     def call(self, inputs):
         dtype = tf.as_dtype(inputs.dtype)
         if dtype.is_floating:  # Keras would truncate
-            raise TypeError(f"words must be texts or integers, and not {dtype.name}")
+            raise TypeError(f"words must be strings or integers, not {dtype.name}")
         counts = self.encode(self.lookup(inputs))
         _, unknown, known = tf.split(counts, [1, -1, self.words], axis=1)
         if self.buckets:

@@ -251,7 +251,7 @@ class LastAxisNormalization(layers.LayerNormalization):
     def build(self, shape):
         (axis,) = np.ravel(self.axis)  # a list of one number after loading
         if axis not in (-1, len(shape) - 1):
-            raise ValueError(f"begin_axis {axis} is not the last of {len(shape)}")
+            raise ValueError(f"axis must be the last of {len(shape)} axes, not {axis}")
         super().build(shape)
 
 

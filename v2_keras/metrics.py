@@ -104,7 +104,10 @@ def regression(batches, threshold=0.5):
 
     def update(labels, predictions, weights=None):
         if labels.shape != predictions.shape:
-            raise ValueError(f"{labels.shape} and {predictions.shape} do not fit")
+            raise ValueError(
+                "labels and predictions must have the same shape, not "
+                f"{labels.shape} and {predictions.shape}"
+            )
         error = tf.abs(predictions - labels)
         for name in ("absolute", "squared", "root"):
             named[name].update_state(labels, predictions, weights)
@@ -149,7 +152,10 @@ def decisions(batches):
         labels, predictions = np.asarray(labels), np.asarray(predictions)
         shapes, n = {labels.shape, predictions.shape}, len(labels)
         if len(shapes) > 1 and shapes != {(n,), (n, 1)}:
-            raise ValueError(f"{labels.shape} and {predictions.shape} do not fit")
+            raise ValueError(
+                "labels and predictions must have the same shape, not "
+                f"{labels.shape} and {predictions.shape}"
+            )
         predictions = predictions.reshape(labels.shape)
         decided = predictions.astype(labels.dtype)
         named["accuracy"].update_state(labels, decided, weights)

@@ -56,7 +56,7 @@ def scaled(
 ):
     """Wraps an optimizer in Keras' loss scaling; arguments as of `DynamicLossScale`."""
     if multiplier != 2:
-        raise ValueError("Keras' scale goes up and down by 2: no other multiplier")
+        raise ValueError("multiplier must be 2: Keras has no other")
     return keras.optimizers.LossScaleOptimizer(
         optimizer, initial_loss_scale, increment_period
     )
@@ -79,7 +79,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     # --- scale
     fixed = loss_scale if isinstance(loss_scale, numbers.Real) else None
     if fixed is not None and not fixed >= 1:
-        raise ValueError(f"the scale must be at least 1: {fixed}")
+        raise ValueError(f"loss_scale must be at least 1, not {fixed}")
     if clip is not None:
         refuse_no_limit(clip)
     optimizer = keras.optimizers.SGD(

@@ -156,15 +156,19 @@ class Momentum:
     def __post_init__(self):
         if not isinstance(self.optimizer.learning_rate, keras.Variable):
             raise ValueError(
-                "under a schedule Keras' momentum is no multiple of TensorFlow 1's: "
-                "give the optimizer a number as its rate, or take the pair's Momentum"
+                "the learning rate must be a number: under a schedule Keras' momentum "
+                "is not a multiple of TensorFlow 1's; else use "
+                "v2_eager.optimizers.Momentum"
             )
 
     @property
     def rate(self):
         rate = float(self.optimizer.learning_rate)
         if not rate:
-            raise ValueError("at a rate of 0 Keras' momentum says nothing of the slot")
+            raise ValueError(
+                "the learning rate must not be 0: TensorFlow 1's slot is Keras' "
+                "momentum divided by it"
+            )
         return rate
 
     def assign(self, value):
@@ -181,7 +185,7 @@ def refuse_no_limit(norm):
         norm: number, the largest norm; Keras ignores 0 and negative numbers.
     """
     if not norm > 0:
-        raise ValueError(f"the limit must be positive, to be one in Keras: {norm}")
+        raise ValueError(f"the limit must be positive: Keras ignores {norm}")
 
 
 def slots_of(optimizer, weights):
@@ -202,11 +206,14 @@ def slots_of(optimizer, weights):
             no equivalent in `tf.train`; see also `Momentum`.
     """
     if not optimizer.built:
-        raise ValueError("no slots yet: optimizer.build(model.trainable_variables)")
+        raise ValueError(
+            "the optimizer has no slots yet: call "
+            "optimizer.build(model.trainable_variables)"
+        )
     kind = type(optimizer).__name__
     if kind not in SLOTS:
         raise ValueError(
-            f"{kind}'s slots had no names there: one of {', '.join(SLOTS)}"
+            f"{kind} has no equivalent in tf.train: use one of {', '.join(SLOTS)}"
         )
     name, slots = SLOTS[kind]
     found = {variable.path: variable for variable in optimizer.variables}
@@ -217,8 +224,8 @@ def slots_of(optimizer, weights):
             path = f"{optimizer.name}/{weight.path.replace('/', '_')}_{slot}"
             if path not in found:
                 raise ValueError(
-                    f"build the optimizer with {weight.path}, too, and at once: "
-                    "a second build does nothing"
+                    f"the optimizer has no slot for {weight.path}: build it with all "
+                    "weights in one call, because a second build does nothing"
                 )
             variable = found[path]
             if name == "Momentum":
@@ -245,7 +252,8 @@ def old_names(model, named=lambda weight: weight.name):
     weights = {named(weight): weight for weight in model.weights}
     if len(weights) < len(model.weights):
         raise ValueError(
-            f"two of {[*weights]}: pass `named`, which gives TensorFlow 1's names"
+            f"two weights have the same name in {[*weights]}: pass `named`, which "
+            "returns TensorFlow 1's names"
         )
     trained = {named(weight): weight for weight in model.trainable_weights}
     slots = slots_of(model.optimizer, trained)

@@ -39,7 +39,9 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
     Create the model and the optimizer in the scope; `fit` does the rest.
     """
     if x.shape[1] % num_devices:
-        raise ValueError(f"{num_devices} devices cannot share {x.shape[1]} rows")
+        raise ValueError(
+            f"{x.shape[1]} rows cannot be divided evenly among {num_devices} devices"
+        )
     processors(2)
     # --- build
     strategy = tf.distribute.MirroredStrategy(

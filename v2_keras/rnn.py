@@ -316,7 +316,7 @@ class StaticReader(Reader):
     def __init__(self, rnn, name, forget_bias=1.0, **options):
         super().__init__(rnn, name, forget_bias, **options)
         if self.time_major:
-            raise ValueError("an unrolled layer reads [batch, steps, features]")
+            raise ValueError("time_major must be False: pass [batch, steps, features]")
 
     def call(self, x, lengths=None):
         outputs, state = super().call(x, lengths)

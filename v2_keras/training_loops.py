@@ -284,7 +284,9 @@ class EarlyStopping(keras.callbacks.EarlyStopping):
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
         if self.mode == "auto" and not self.monitor.endswith("loss"):
-            raise ValueError(f"give the mode: is {self.monitor} to fall or to rise?")
+            raise ValueError(
+                f"mode must be 'min' or 'max' for {self.monitor}, not 'auto'"
+            )
         self.best = -math.inf if self.mode == "max" else math.inf
 
     def on_train_end(self, logs=None):

@@ -21,6 +21,6 @@ def assert_kept(made, may_be_defaults=False):
         assert name in config, f"the config of {cls.__name__} has no {name}"
         if not (may_be_defaults or default is inspect.Parameter.empty):
             value = config[name]
-            assert value != default, f"the case has the default of {name}: {value}"
+            assert value != default, f"the case must not use the default {name}={value}"
     again = cls.from_config(config).get_config()
-    assert again == config, f"{again} and not {config}"
+    assert again == config, f"from_config gave {again}, not {config}"

@@ -225,9 +225,9 @@ def assert_near(found, expected, most=2**-20):
     assert len(found) == len(expected), f"{len(found)} arrays, {len(expected)} expected"
     for a, b in zip(found, expected, strict=True):
         a, b = (np.asarray(x, np.float64) for x in (a, b))
-        assert a.shape == b.shape, f"{a.shape}, {b.shape} expected"
+        assert a.shape == b.shape, f"shape {a.shape}, {b.shape} expected"
         _, apart = distance(b, a)
-        assert apart <= most, f"{apart} of the largest value apart: {a}, {b}"
+        assert apart <= most, f"arrays differ by {apart} of the largest value: {a}, {b}"
 
 
 def saved_and_loaded(model):

@@ -485,28 +485,38 @@ class RefusedTest(unittest.TestCase):
         [("Adam", optimizers.Adam), ("GradientDescent", optimizers.GradientDescent)]
     )
     def test_a_variable_of_another_scope(self, _, kind):
-        with self.assertRaisesRegex(ValueError, "outside:0 is of another scope"):
+        with self.assertRaisesRegex(
+            ValueError, "outside:0 was not created in the scope"
+        ):
             self.take(kind(RATE), self.outside)
         self.check_unchanged(self.outside)
 
     def test_slots_of_another_scope(self):
-        with self.assertRaisesRegex(ValueError, "inside:0 is of another scope"):
+        with self.assertRaisesRegex(
+            ValueError, "inside:0 was not created in the scope"
+        ):
             optimizers.Adam(RATE).create_slots([self.inside])
         with self.strategy.scope():
-            with self.assertRaisesRegex(ValueError, "outside:0 is of another scope"):
+            with self.assertRaisesRegex(
+                ValueError, "outside:0 was not created in the scope"
+            ):
                 optimizers.Adam(RATE).create_slots([self.outside])
 
     def test_a_global_step_of_another_scope(self):
-        with self.assertRaisesRegex(ValueError, "global_step:0 is of another scope"):
+        with self.assertRaisesRegex(
+            ValueError, "global_step:0 was not created in the scope"
+        ):
             self.take(made(DESCENT), self.inside, counter())
         self.check_unchanged(self.inside)
 
     def test_a_step_outside_of_run(self):
         pairs = [(tf.ones([2]), self.inside)]
-        with self.assertRaisesRegex(ValueError, "take steps in `strategy.run`"):
+        with self.assertRaisesRegex(ValueError, "run steps in `strategy.run`"):
             made(DESCENT).apply_gradients(pairs)
         with self.strategy.scope():
-            with self.assertRaisesRegex(RuntimeError, "take steps in `strategy.run`"):
+            with self.assertRaisesRegex(
+                RuntimeError, "step must run in `strategy.run`"
+            ):
                 made(DESCENT).apply_gradients(pairs)
         self.check_unchanged(self.inside)
 

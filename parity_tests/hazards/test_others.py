@@ -186,7 +186,7 @@ class OldWeightsTest(unittest.TestCase):
     def test_a_momentum_of_a_schedule_or_no_rate_is_refused(self):
         old = keras_momentum()
         old.optimizer.learning_rate = 0.0
-        with self.assertRaisesRegex(ValueError, "at a rate of 0"):
+        with self.assertRaisesRegex(ValueError, "learning rate must not be 0"):
             old.assign(np.ones([2, 3]))
         schedule = keras.optimizers.schedules.ExponentialDecay(0.5, 1, 0.5)
         with self.assertRaisesRegex(ValueError, "under a schedule"):

@@ -440,7 +440,7 @@ class ProvenTest(unittest.TestCase):
             ("a_column_that_is_missing", 2, "way", "path", "columns: path, way"),
             ("a_cell_too_few", 3, "strict\t", "", "10 cells, not 11"),
             ("a_number_in_words", 5, "16\t16", "16\tfew", "few"),
-            ("a_second_row", 4, "function", "eager", "losses.f, a is there twice"),
+            ("a_second_row", 4, "function", "eager", "two rows for losses.f, a"),
         ]
     )
     def test_a_row_that_is_refused(self, _, line, old, new, message):

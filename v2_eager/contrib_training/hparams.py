@@ -45,7 +45,7 @@ class HParams:
         for name, value in values.items():
             kind, many = kinds[name]
             if isinstance(value, list) != many:
-                wanted = "a list" if many else "no list"
+                wanted = "a list" if many else "a single value"
                 raise ValueError(f"Must pass {wanted} for hparam '{name}'")
             if many:
                 value = [converted(name, kind, item) for item in value]
@@ -59,7 +59,7 @@ class HParams:
         defaults = dataclasses.asdict(type(self)())
         for name, value in defaults.items():
             if value == []:  # its items would have no type
-                raise ValueError(f"The default of a list must not be empty: {name}")
+                raise ValueError(f"The default of the list {name} must not be empty")
         return {
             name: (type(x[0]), True) if isinstance(x, list) else (type(x), False)
             for name, x in defaults.items()

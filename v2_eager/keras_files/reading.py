@@ -118,7 +118,9 @@ def known(layer, config):
     for name in gone:
         if config.get(name):
             told = f"{config['name']} has {name}={config[name]}"
-            raise ValueError(f"{told}: build it in code")
+            raise ValueError(
+                f"{told}, which Keras 3 does not accept: build the layer in code"
+            )
     parameters = inspect.signature(layer).parameters
     names = set(parameters) - {"args", "kwargs"}
     if "kwargs" in parameters:
@@ -156,7 +158,7 @@ def read_compiled(path, custom_objects=None):
     model, state = read_model(path, custom_objects), []
     with h5py.File(path) as file:
         if "training_config" not in file.attrs:
-            raise ValueError(f"{path} was saved before `compile`: take `read_model`")
+            raise ValueError(f"{path} was saved before `compile`: use `read_model`")
         training = json.loads(file.attrs["training_config"])
         if "optimizer_weights" in file:  # missing before the first step
             group = file["optimizer_weights"]
@@ -240,7 +242,7 @@ def assign(model, values, optimizer=None):
                 found.append((f"{optimizer}/{name}/{slot}", variable))
     for name, variable in found:
         if np.shape(values[name]) != variable.shape:
-            shapes = f"{np.shape(values[name])}, the model's is {variable.shape}"
+            shapes = f"{np.shape(values[name])} in the file, not {variable.shape}"
             raise ValueError(f"{name} has the shape {shapes}")
     for name, variable in found:
         variable.assign(values[name])

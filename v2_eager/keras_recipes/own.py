@@ -197,9 +197,11 @@ class WarmUp(tf.keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         if self.model.steps_per_execution != 1:
-            raise ValueError("the rate is set for each step: steps_per_execution=1")
+            raise ValueError(
+                "steps_per_execution must be 1: each step has its own rate"
+            )
         if self.params["steps"] is None:
-            raise ValueError("give steps_per_epoch: the data have no length")
+            raise ValueError("the data have no length: pass steps_per_epoch")
 
     def on_train_batch_begin(self, batch, logs=None):
         self.seen += 1
@@ -241,7 +243,7 @@ class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
         layers = reversed(path.split("/")[:-1])
         share = next((self.shares[n] for n in layers if n in self.shares), None)
         if share is None:
-            raise ValueError(f"no layer of {path} is in shares: {[*self.shares]}")
+            raise ValueError(f"shares has no layer of {path}, only {[*self.shares]}")
         return share
 
     def update_step(self, gradient, variable, learning_rate):

@@ -226,7 +226,7 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
     if classes is not None:
         labels = np.ravel(data[1]).tolist()  # [n] or [n, 1]
         for label in set(labels) - set(classes):
-            raise ValueError(f"no weight for class {label}")
+            raise ValueError(f"classes must have a weight for class {label}")
         weights = weights * np.float32([classes[label] for label in labels])
     model = network(start)
     history = model.fit(

@@ -84,7 +84,7 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
         if self.stopped_epoch:
             if self.restore_best_weights and self.best == self.start:
                 raise TypeError(
-                    f"there are no best weights: {self.monitor} was never better than "
+                    f"no best weights to restore: {self.monitor} was never better than "
                     f"{self.start}"
                 )
             super().on_train_end(logs)

@@ -115,7 +115,9 @@ class OverAllSteps(tf.keras.losses.SparseCategoricalCrossentropy):
 
     def __init__(self, reduction="sum", axis=-1, **options):
         if reduction != "sum":
-            raise ValueError(f"reduction is {reduction!r}: it divides the 'sum' itself")
+            raise ValueError(
+                f"reduction must be 'sum', which this loss divides, not {reduction!r}"
+            )
         super().__init__(reduction=reduction, axis=axis, **options)
         self.axis = axis
 

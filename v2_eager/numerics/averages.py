@@ -132,8 +132,8 @@ class ExponentialMovingAverage(tf.Module):
                     raise TypeError(f"{variable.name} must be half, float, or double")
                 if tf.executing_eagerly() and not variable.is_initialized():
                     raise ValueError(
-                        f"{variable.name} has no value yet: make it before the "
-                        "function that averages it, and `create` its average there"
+                        f"{variable.name} has no value yet: make the variable, and "
+                        "call `create`, before the function that averages it"
                     )
                 name = self.average_name(variable)
                 self.averaged.append(variable.ref())

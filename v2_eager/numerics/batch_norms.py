@@ -68,7 +68,7 @@ class BatchNorm(tf.Module):
         if self.built:
             return
         if channels is None:
-            raise ValueError("the last dimension, the channels', must be defined")
+            raise ValueError("the last dimension (channels) must be defined")
         dtype = tf.float32 if dtype.size == 2 else dtype
 
         zeros, ones = tf.zeros([channels], dtype), tf.ones([channels], dtype)

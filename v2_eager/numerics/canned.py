@@ -182,7 +182,7 @@ class ClassHead(Head):
         if self.table is not None:
             labels = self.table[labels]
         elif labels.dtype == tf.string:
-            raise ValueError("Labels dtype should be integer: or give a vocabulary")
+            raise ValueError("Labels dtype should be integer, or pass label_vocabulary")
         last = tf.cast(self.classes - 1, labels.dtype)
         tf.debugging.assert_less_equal(labels, last, "Labels must <= n_classes - 1")
         tf.debugging.assert_non_negative(labels, "Labels must >= 0")

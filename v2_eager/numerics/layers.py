@@ -70,7 +70,7 @@ class Layer(tf.Module):
         if self.built:
             return
         if channels is None:
-            raise ValueError("the last dimension, the channels', must be defined")
+            raise ValueError("the last dimension (channels) must be defined")
         with tf.name_scope(""):  # an outer scope does not change the names
             self.make_weights(channels, dtype)
             if self.has_biases:

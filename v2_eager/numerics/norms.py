@@ -41,7 +41,9 @@ class Norm(tf.Module):
     def build(self, shape, dtype):
         """Makes the variables once."""
         if None in shape:
-            raise ValueError(f"the last dimensions, of beta, must be defined: {shape}")
+            raise ValueError(
+                f"the dimensions of beta and gamma must be defined: {shape}"
+            )
         zeros, ones = tf.zeros(shape, dtype), tf.ones(shape, dtype)
         with tf.name_scope(""):  # an outer scope does not change the names
             if self.center and self.beta is None:
@@ -121,9 +123,14 @@ class LayerNorm(Norm):
         """
         x, rank = ranked(x)
         if max(self.begin_norm_axis, self.begin_params_axis) >= rank:
-            raise ValueError(f"the axes must be < rank(inputs), which is {rank}")
+            raise ValueError(
+                "begin_norm_axis and begin_params_axis must be < rank(inputs), which "
+                f"is {rank}"
+            )
         if self.begin_norm_axis < -rank:
-            raise ValueError(f"begin_norm_axis must be >= {-rank}, minus the rank")
+            raise ValueError(
+                f"begin_norm_axis must be >= {-rank}, which is -rank(inputs)"
+            )
         self.build(x.shape[self.begin_params_axis :], x.dtype)
         axes = list(range(self.begin_norm_axis % rank, rank))
         return layer_normalized(x, axes, self.beta, self.gamma)
@@ -251,9 +258,14 @@ class GroupNorm(Norm):
         axes = [axis % rank for axis in self.reduction_axes]
         channels = shape[place]
         if None in [channels, *(shape[axis] for axis in axes)]:
-            raise ValueError(f"undefined channel dimension or undefined axes: {shape}")
+            raise ValueError(
+                "the dimensions of channels_axis and reduction_axes must be defined: "
+                f"{shape}"
+            )
         if place in axes:
-            raise ValueError("the axes must be mutually exclusive with channels_axis")
+            raise ValueError(
+                "reduction_axes must be mutually exclusive with channels_axis"
+            )
         if self.groups > channels:
             raise ValueError(f"Invalid groups {self.groups} for {channels} channels.")
         if channels % self.groups:

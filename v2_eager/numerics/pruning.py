@@ -79,7 +79,7 @@ class Pruning(tf.Module):
             sizes = tf.abs(self.kernel)
             kept = tf.cast(tf.size(sizes), tf.float32) * (1 - self.sparsity(step))
             kept = tf.cast(tf.round(kept), tf.int32)
-            tf.debugging.assert_positive(kept, "no weight is left: mask less of them")
+            tf.debugging.assert_positive(kept, "no weight is left: lower the sparsity")
             ordered = tf.sort(tf.reshape(sizes, [-1]), direction="DESCENDING")
             smallest = ordered[kept - 1]
             threshold.assign(smallest * (1 - self.decay) + threshold * self.decay)

@@ -40,7 +40,10 @@ def kernel_seeds(graph_seed, op_seed):
     if graph_seed is None:
         graph_seed = DEFAULT_GRAPH_SEED
     if op_seed is None:
-        raise ValueError("without a seed of its own an op's place in the graph counts")
+        raise ValueError(
+            "op_seed must not be None: the seed would depend on the op's place in the "
+            "graph"
+        )
     seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
     return (0, INT32_MAX) if seeds == (0, 0) else seeds
 

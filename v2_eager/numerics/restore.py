@@ -45,7 +45,9 @@ def named(*owners, scope=""):
         for variable in tf.nest.flatten(owner):
             if not isinstance(variable, tf.Variable):
                 kind = type(variable).__name__
-                raise TypeError(f"{kind} is no tf.Variable: give a dict of old names")
+                raise TypeError(
+                    f"{kind} is not a tf.Variable: pass a dict {{old name: variable}}"
+                )
             name = variable.name.partition(":")[0]
             name = f"{scope}/{name}" if scope else name
             if variables.setdefault(name, variable) is not variable:
@@ -145,7 +147,9 @@ def init_from_checkpoint(path, assignment_map, variables):
         if source not in shapes:
             raise ValueError(f"Tensor {source} is not found in the checkpoint")
         if shapes[source] != variables[name].shape:
-            raise ValueError(f"Shape of variable {name} doesn't match: {source}")
+            raise ValueError(
+                f"Shape of variable {name} doesn't match with shape of tensor {source}"
+            )
     by_name(path, {source: variables[name] for source, name in sources.items()})
 
 
@@ -164,7 +168,10 @@ def expand_scopes(assignment_map, names):
         if not name.endswith("/"):
             found = {source: name} if name in names else {}
         elif not source.endswith("/"):
-            raise ValueError(f"scope only name {name} for {source}, which is no scope")
+            raise ValueError(
+                f"Assignment map with scope only name {name} should map to scope only "
+                f"{source}. Should be 'scope/': 'other_scope/'."
+            )
         else:
             scope, old = name.lstrip("/"), source.lstrip("/")
             found = {old + n[len(scope) :]: n for n in names if n.startswith(scope)}

@@ -269,9 +269,15 @@ def sequence_loss(
         if tensor.shape.rank != rank:
             raise ValueError(f"{name} must have {rank} dimensions: {tensor.shape}")
     if average_across_timesteps and sum_over_timesteps:
-        raise ValueError("average_across_timesteps and sum_over_timesteps: one of them")
+        raise ValueError(
+            "average_across_timesteps and sum_over_timesteps cannot be set to "
+            "True at same time."
+        )
     if average_across_batch and sum_over_batch:
-        raise ValueError("average_across_batch and sum_over_batch: one of them")
+        raise ValueError(
+            "average_across_batch and sum_over_batch cannot be set to "
+            "True at same time."
+        )
     # A broadcast column of weights would count each of its numbers only once.
     message = "Weights must have the shape of targets"
     tf.debugging.assert_equal(tf.shape(weights), tf.shape(targets), message)

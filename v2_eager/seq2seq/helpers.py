@@ -49,7 +49,7 @@ class TrainingHelper(Helper):
         message = "Expected shape for sequence_length is [batch]"
         tf.debugging.assert_equal(tf.size(sequence_length), batch_size, message)
         tf.debugging.assert_less_equal(
-            tf.cast(sequence_length, tf.int32), time, "A length is past the time."
+            tf.cast(sequence_length, tf.int32), time, "sequence_length must be <= time"
         )
         # Past the end the last input is read again, but not used.
         self.inputs = tf.TensorArray(

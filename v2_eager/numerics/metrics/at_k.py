@@ -147,7 +147,9 @@ def average_precisions(labels, top, num_classes):
     """
     labels.shape[:1].assert_is_compatible_with(top.shape[:1])
     rows = tf.shape(labels)[0], tf.shape(top)[0]
-    tf.debugging.assert_equal(*rows, "labels are of another number of rows than scores")
+    tf.debugging.assert_equal(
+        *rows, "labels and scores must have the same number of rows"
+    )
     hits = tf.reduce_any(top[:, :, None] == labels[:, None, :], 2)
     hits = tf.cast(hits, tf.float64)
     ranks = tf.range(1, top.shape[1] + 1, dtype=tf.float64)

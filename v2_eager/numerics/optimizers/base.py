@@ -73,7 +73,7 @@ class Optimizer(tf.Module):
     def differentiate(self, loss, variables, grad_loss=None):
         """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
-            raise TypeError("give the loss as a function of nothing: lambda: ...")
+            raise TypeError("loss must be a function without arguments: lambda: ...")
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -233,7 +233,9 @@ def check_kind(variable):
     """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
-        raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
+        raise TypeError(
+            f"{kind} is not a tf.Variable: for a Keras variable, pass its `value`"
+        )
 
 
 def check_scope(variables):
@@ -250,13 +252,13 @@ def check_scope(variables):
     several = strategy.num_replicas_in_sync > 1
     for variable in variables:
         if several and variable.aggregation == tf.VariableAggregation.SUM:
-            raise ValueError(f"{variable.name}: make it without aggregation=SUM")
+            raise ValueError(f"{variable.name} must be created without aggregation=SUM")
         copies = several or isinstance(variable, tf.distribute.DistributedValues)
         if copies and not strategy.extended.variable_created_in_scope(variable):
             raise ValueError(
-                f"{variable.name} is of another scope: make variables, slots "
-                "(create_slots) and the global step in `strategy.scope()`, and take "
-                "steps in `strategy.run`"
+                f"{variable.name} was not created in the scope of this strategy: "
+                "create variables, slots (create_slots) and the global step in "
+                "`strategy.scope()`, and run steps in `strategy.run`"
             )
 
 
@@ -295,7 +297,7 @@ def summed_over_replicas(pairs):
         return pairs
     context = tf.distribute.get_replica_context()
     if context is None:
-        raise RuntimeError("take steps in `strategy.run`, not in its scope alone")
+        raise RuntimeError("a step must run in `strategy.run`, not only in its scope")
     given = [copied(gradient) for gradient, _ in pairs if gradient is not None]
     sums = iter(context.all_reduce("SUM", given))
     return [(g if g is None else next(sums), variable) for g, variable in pairs]
@@ -334,7 +336,7 @@ def number(x, global_step=None):
         parameters = inspect.signature(x).parameters.values()
         if any(p.default is p.empty and p.kind <= 1 for p in parameters):
             if global_step is None:
-                raise ValueError("a schedule is a function of the global_step: give it")
+                raise ValueError("global_step must not be None: the schedule needs it")
             x = x(global_step)
         else:
             x = x()

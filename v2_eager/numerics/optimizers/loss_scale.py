@@ -185,7 +185,7 @@ class LossScale(tf.Module):
         for gradient, variable in pairs:
             if gradient is None:
                 name = variable.name
-                raise ValueError(f"{name} has the gradient None: leave it out")
+                raise ValueError(f"{name} has no gradient (None): leave it out")
         if not pairs:
             raise ValueError("No variables provided.")
         self.create_slots([variable for _, variable in pairs])
@@ -213,8 +213,8 @@ class LossScale(tf.Module):
         for variable in getattr(self.manager, "variables", ()):
             if not strategy.extended.variable_created_in_scope(variable):
                 raise ValueError(
-                    f"{variable.name} is of another scope: make the manager in that "
-                    "of the strategy"
+                    f"{variable.name} was not created in the scope of this strategy: "
+                    "create the loss scale manager in `strategy.scope()`"
                 )
         self.optimizer.create_slots(variables)
         return self
