@@ -188,7 +188,7 @@ class LabelsTest(unittest.TestCase):
         ["triplet_semihard_loss", "lifted_struct_loss", "npairs_loss"]
     )
     def test_one_label_is_not_that_of_all_rows(self, name):
-        """1.15.5 raised "Dimensions must be equal"; the last loss ended the process."""
+        """1.15.5 raised "Dimensions must be equal"; `npairs_loss` ended the process."""
         labels, x = rows(n=8)
         more = [x] if name == "npairs_loss" else []
         for loss in (getattr(v2, name), tf.function(getattr(v2, name))):

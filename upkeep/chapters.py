@@ -66,7 +66,7 @@ def in_short(chapter):
 
 
 def taken(chapter):
-    """The names for `take` that the right side of `in_short` imports."""
+    """The names that the right side of `in_short` imports and `take` can write."""
     source = (EXAMPLES / "ported" / f"{chapter}.py").read_text("utf-8")
     names = [
         alias.name

@@ -375,7 +375,7 @@ def old_names(found, weights):
         return sorted(texts, key=lambda text: text.split(":")[0].split("/")[::-1])
 
     if len(found) != len(weights):
-        raise ValueError(f"other weights: {sorted(found)}, not {sorted(weights)}")
+        raise ValueError(f"today's weights are {sorted(found)}, not {sorted(weights)}")
     return dict(zip(named(found), named(weights), strict=True))
 
 

@@ -59,7 +59,7 @@ def main(argv=None):
     if not total:
         print("the file has no name that only TensorFlow 1 has", file=sys.stderr)
         return 2
-    print(f"{proven} of {total} uses have proven names: {proven / total:.1%}")
+    print(f"{proven} of {total} uses are of proven names: {proven / total:.1%}")
     print("The most used of the other names:")
     for count, name in rest[:MOST]:
         print(f"{count:6}  {name}")

@@ -164,7 +164,7 @@ def initial_weights(graph_seed, sizes):
 
 
 def shared_initializer(graph_seed, shape, count):
-    """Initializes several variables with one initializer; each gets other values.
+    """Initializes several variables with one initializer, each to its own values.
 
     Args:
         graph_seed: int.

@@ -414,7 +414,7 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes an embedding layer that sets elements up to a threshold to zero.
+    """Makes an embedding layer that zeroes elements at or below a threshold.
 
     Args:
         rows: number of rows of the table.

@@ -120,7 +120,7 @@ def path_scores(inputs, lengths, transitions, reduce):
 
 
 def traced_once(function):
-    """Returns the Python function inside of a `tf.function`, else the traced one.
+    """Returns the traced function or, inside a `tf.function`, its Python function.
 
     A trace of its own could outlive a variable that it uses."""
     return function.python_function if tf.inside_function() else function

@@ -98,7 +98,7 @@ def initial_weights(graph_seed, sizes):
 
 
 def shared_initializer(graph_seed, shape, count):
-    """Initializes several variables with one initializer; each gets other values."""
+    """Initializes several variables with one initializer, each to its own values."""
     # --- build
     # A variable makes nine nodes, three of them before its draw.
     places = [9 * i + 3 for i in range(count)]

@@ -299,7 +299,7 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes an embedding layer that sets elements up to a threshold to zero.
+    """Makes an embedding layer that zeroes elements at or below a threshold.
 
     Returns an `Embedding`; see the class.
     """
@@ -307,7 +307,7 @@ def make_embedding(rows, units, trainable=True, name="embedding"):
 
 
 class Embedding(tf.Module):
-    """Looks up rows, sets elements up to a threshold to zero, multiplies by weights.
+    """Looks up rows, zeroes elements at or below a threshold, multiplies by weights.
 
     A call takes ids, [n] ints, and weights, [n, units] floats, and returns [n, units].
     The first call makes the variables, filled with ones.

@@ -35,7 +35,9 @@ def add_arguments(parser):
         help="checkpoint of the new program: a template of the result",
     )
     parser.add_argument(
-        "--names", metavar="names.json", help="{old name: attribute path or new name}"
+        "--names",
+        metavar="names.json",
+        help='renamed variables: {"old name": "attribute path or new name"}',
     )
     parser.add_argument(
         "--format",

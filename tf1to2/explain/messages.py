@@ -180,14 +180,14 @@ def _matches(line):
 
 
 def _written(name, line):
-    """The names for a `tf.NAME` beside the error in a line; None if it has none."""
+    """The missing names if a line also has `tf.NAME`; None if it does not."""
     if re.search(rf"\btf\.{name}\b", line):
         return _attribute("tensorflow", name)
     return None
 
 
 def _from_written(name, line):
-    """The names for `from MODULE import NAME` in a line; None if it has no import."""
+    """The missing names if a line has `from MODULE import NAME`; None if not."""
     found = re.search(rf"\bfrom ([\w.]+) import [\w, ]*\b{name}\b", line)
     return _imported(name, found[1]) if found else None
 
@@ -364,7 +364,7 @@ EXAMPLES = "tf.examples.tutorials"
 
 
 def _attribute(module, name):
-    """The names for `module 'tensorflow._api.v2.train' has no attribute 'Saver'`."""
+    """Missing names in `module 'tensorflow._api.v2.train' has no attribute 'Saver'`."""
     for pattern, root in MODULES:
         if pattern.match(module):
             module = pattern.sub(root, module)
@@ -378,7 +378,7 @@ def _attribute(module, name):
 
 
 def _module(name):
-    """The names for `No module named 'tensorflow.contrib.slim'`."""
+    """Missing names in `No module named 'tensorflow.contrib.slim'`."""
     symbol = TENSORFLOW.sub("tf", name)
     while symbol.startswith("tf."):
         if suggest.exists(symbol):
@@ -388,7 +388,7 @@ def _module(name):
 
 
 def _imported(name, module=None):
-    """The names for `cannot import name 'slim' from 'tensorflow.contrib'`."""
+    """Missing names in `cannot import name 'slim' from 'tensorflow.contrib'`."""
     if module and KERAS.match(module):
         return _attribute(module, name)
     if module:
@@ -397,7 +397,7 @@ def _imported(name, module=None):
 
 
 def _member(owner, name):
-    """The names for `'Sequential' object has no attribute 'fit_generator'`."""
+    """Missing names in `'Sequential' object has no attribute 'fit_generator'`."""
     owner = owner.rpartition(".")[2]
     if suggest.exists(symbol := f"tf.keras.layers.{owner}.{name}"):  # not of tf.layers
         return [symbol]
@@ -417,7 +417,7 @@ OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 
 def _keyword(function, name):
-    """The names for `reduce_sum() got an unexpected keyword argument 'keep_dims'`."""
+    """Functions in `reduce_sum() got an unexpected keyword argument 'keep_dims'`."""
     if method := TRAINER.match(function or ""):
         return [f"tf.keras.Model.{method[1]}"]
     if (function or "").startswith("__"):  # the class is unknown
@@ -444,7 +444,7 @@ def call(text):
 
 
 def _undefined(name):
-    """The module of contrib for `name 'contrib_slim' is not defined`."""
+    """The contrib module missing in `name 'contrib_slim' is not defined`."""
     symbol = name.replace("contrib_", "tf.contrib.", 1)
     return [symbol] if symbol != name and suggest.exists(symbol) else []
 
@@ -453,7 +453,7 @@ LEGACY_KERAS = "tf.layers.", "tf.nn.rnn_cell."
 
 
 def _keras(name):
-    """The names for `` `dense` is not available with Keras 3 ``."""
+    """Missing names in `` `dense` is not available with Keras 3 ``."""
     return [p + name for p in LEGACY_KERAS if suggest.exists(p + name)]
 
 

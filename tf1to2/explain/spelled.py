@@ -76,7 +76,7 @@ def by_itself(word):
 
 
 def likely(text):
-    """The names for one without its module: an object, or methods with that name.
+    """The full names for a name without its module: an object, or methods.
 
     Args:
         text: `replica_device_setter`, `sess.partial_run`.

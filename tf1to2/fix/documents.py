@@ -51,7 +51,7 @@ class Document:
             self.text = self.data.decode(self.encoding)
             self.cells, self.starts = [[_Line(self.text)]], [1]
         if self.text.encode(self.encoding) != self.data:
-            raise Unreadable(f"{self.encoding} does not encode it to the same bytes")
+            raise Unreadable(f"encoding it as {self.encoding} gives different bytes")
 
     def edited(self, changes):
         """Applies edits: the new text, and the cells that changed.

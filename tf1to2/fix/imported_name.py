@@ -26,7 +26,7 @@ class Import(typing.NamedTuple):
 
     @classmethod
     def of(cls, tree, node):
-        """The import that contains a node; None if a change may break the file."""
+        """The import that contains a node; None if changing it may break the file."""
         entry = node
         while entry.parent and entry.parent.type != "import_from_statement":
             entry = entry.parent

@@ -27,7 +27,7 @@ class Imports:
                 self.first.setdefault(statement.start_byte, site)
 
     def change(self, site):
-        """The `Change` of the import of a site, for the first site that needs it."""
+        """The `Change` of the import that a site needs; None if another site has it."""
         edit = self._edit_for(site)
         if edit is None or self.first.get(self._statement(site).start_byte) is not site:
             return None

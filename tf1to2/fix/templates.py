@@ -1,4 +1,4 @@
-"""Rewrites calls to another call by a table, which the probes of each name prove."""
+"""Replaces calls by a table of new forms; the probes of a name prove its form."""
 
 import typing
 

@@ -183,7 +183,7 @@ class Module:
 
 
 class Edition:
-    """The modules that are read, by name; all other modules are imports from outside.
+    """Reads modules by name from given folders; other modules are outside imports.
 
     Args:
         folders: {name of a top-level package or module: path}.

@@ -93,7 +93,7 @@ def of_files(left, right, names=()):
         pairs = {name: name for name in modules[0].definitions if name in theirs}
     if not pairs:
         raise CommandError(
-            f"{left} and {right} define no name in common: give OLD=NEW after them"
+            f"{left} and {right} define no name in common: add OLD=NEW to the command"
         )
     return Sides(*modules, pairs)
 

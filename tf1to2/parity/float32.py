@@ -260,7 +260,7 @@ class Table:
                 )
         unknown = set(rows) - set(map(leaf, expected[0]))
         if unknown and not partial:
-            raise Mismatch(f"{', '.join(unknown)}: a row names no leaf: {self.made_by}")
+            raise Mismatch(f"no leaf for the rows {', '.join(unknown)}: {self.made_by}")
         total.ulps = max([0, *(units for units, _ in found.values())])
         finite = [r for _, r in found.values() if np.isfinite(r)]
         total.relative = max([0.0, *finite])

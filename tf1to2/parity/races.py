@@ -124,7 +124,7 @@ def seeds(graph):
 
 
 def unordered(fetched, feeds=()):
-    """Sentences on the variables that one run reads and writes in no order.
+    """Yields sentences about variables that one run reads and writes in no order.
 
     Args:
         fetched: list of tensors and operations.

@@ -146,7 +146,7 @@ def _run_steps(steps):
             if ours is None:  # its `with` closes the session after the last step
                 last = sess.run(variables)
         if sess is None:
-            raise ValueError("no step was yielded")
+            raise ValueError("the program yields no step: yield (fetches, feed_dict)")
         last = sess.run(variables) if ours else last
         named = {v.op.name: value for v, value in zip(variables, last)}
         return {"steps": answers, "variables": {len(answers): named}}

@@ -121,7 +121,9 @@ class TableTest(Folder):
 
     def test_a_row_on_no_leaf(self):
         sides, left = ("then", "now"), [{"other": np.float32(1)}]
-        with self.assertRaisesRegex(Mismatch, "outputs: a row names no leaf"):
+        with self.assertRaisesRegex(
+            Mismatch, "no leaf for the rows outputs: make upkeep"
+        ):
             Table(self.path).compare(*CASE, left, left, sides)
         Table(self.path).compare(*CASE, left, left, sides, partial=True)
 

@@ -229,7 +229,7 @@ class StageTest(unittest.TestCase):
         self.assertEqual(
             keras_today.old_names(new, old), dict(zip(np.array(new)[[1, 0, 2]], old))
         )
-        with self.assertRaisesRegex(ValueError, "other weights"):
+        with self.assertRaisesRegex(ValueError, "today's weights are"):
             keras_today.old_names(new, old[1:])
 
     def test_of_today_has_no_graphs_and_the_keras_of_today(self):

@@ -190,7 +190,9 @@ class StepsTest(unittest.TestCase):
             pair = Pair("legacy/net.py", "port.py", file=file)
             pair.program("train", "none", np.zeros([1, 3]), np.zeros([1, 1]), 0)
             with unittest.mock.patch.object(asking, "ask", ported.asked_today):
-                with self.assertRaisesRegex(AssertionError, "no step was yielded"):
+                with self.assertRaisesRegex(
+                    AssertionError, "the program yields no step"
+                ):
                     asking.record(pair, "python3.7")
 
 

@@ -41,7 +41,7 @@ class SessionTest(unittest.TestCase):
         self.assertEqual(found["variables"], {2: {"w": 7.0}})
 
     def test_a_program_that_yields_nothing_is_refused(self):
-        with self.assertRaisesRegex(ValueError, "no step was yielded"):
+        with self.assertRaisesRegex(ValueError, "the program yields no step"):
             answers(lambda: iter(()))
 
 

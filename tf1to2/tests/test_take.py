@@ -174,7 +174,7 @@ class FilesTest(Folder):
 
     @parameterized.expand(
         [
-            ("nothing_in_common", [], "define no name in common: give OLD=NEW"),
+            ("nothing_in_common", [], "define no name in common: add OLD=NEW to the"),
             ("a_typo", ["logit=compute"], "defines no logit; did you mean logits"),
         ]
     )
@@ -237,8 +237,8 @@ class TakeTest(unittest.TestCase):
     def test_a_last_part_of_several_is_refused(self):
         status, out, err = command("take", "fit_embedding")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
-        both = "optimizers.fit_embedding and keras.optimizers.fit_embedding"
-        self.assertIn(f" and {both}: give one of these", err)
+        both = "optimizers.fit_embedding or keras.optimizers.fit_embedding"
+        self.assertIn(f" or {both}: give one of these", err)
 
     def test_what_the_guide_says_of_a_page_can_be_taken(self):
         """Names that a Keras page needs come along, from both pages."""

@@ -124,7 +124,7 @@ def _found(name):
     ]
     named = [name] if name in there else ends[0] or ends[1]
     if len(named) > 1:
-        raise CommandError(f"{name} is {' and '.join(named)}: give one of these")
+        raise CommandError(f"{name} can be {' or '.join(named)}: give one of these")
     if not named:
         hint = nearest(name, there) or "tf1to2 take --list"
         raise CommandError(f"take has no name {name}; {hint}")

@@ -45,7 +45,7 @@ def ways(program, python37=None):
 
 
 def start(program, batch, way, python=None, grown=(), threads=None):
-    """A `remote.Process` of one side of a program."""
+    """Starts a process that runs a program in one way: a `remote.Process`."""
     return remote.Process(
         f"{program}, {way}",
         ["work", way, program, str(batch), json.dumps(dict(grown))],

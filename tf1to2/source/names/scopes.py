@@ -116,7 +116,7 @@ class Names:
         return origin and joined(origin, rest)
 
     def follow(self, scope, chain):
-        """Follows a chain: (origin or None, rest of the chain)."""
+        """Follows a chain, and returns (origin or None, rest of the chain)."""
         name, *rest = chain
         if name in ("self", "cls") and rest:
             found = self._attribute(scope.enclosing("class"), rest)

@@ -19,7 +19,7 @@ def coloured(module):
 
 
 def columns(anchor, pair, titles=("TensorFlow 1", "TensorFlow 2")):
-    """Both columns of a pair.
+    """Renders a pair in two columns.
 
     Args:
         anchor: of the pair, in front of those of its steps; "" for no anchors.

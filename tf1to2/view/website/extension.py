@@ -57,7 +57,7 @@ class Pair(SphinxDirective):
 
 
 class Sides(SphinxDirective):
-    """Both sides of a pair, within a page that is not of its topic."""
+    """Renders both sides of a pair, in a page about another topic."""
 
     required_arguments = 1
 
