@@ -396,8 +396,20 @@ class PlaceholderTest(unittest.TestCase):
             ("scale", {"x": PAIR, "scale": [1.0]}, TypeError, ValueError, "1,|scale"),
             ("text", {"x": [["a", "b"]]}, TypeError, TypeError, "to EagerTensor"),
             ("array", {"x": np.array([["a"]])}, TypeError, ValueError, "to float"),
-            ("after", {"x": PAIR, "y": 1}, TypeError, ValueError, "keyword|and not"),
-            ("before", {"x": PAIR, "w": 1}, TypeError, ValueError, "keyword|and not"),
+            (
+                "after",
+                {"x": PAIR, "y": 1},
+                TypeError,
+                ValueError,
+                "keyword|must have the keys",
+            ),
+            (
+                "before",
+                {"x": PAIR, "w": 1},
+                TypeError,
+                ValueError,
+                "keyword|must have the keys",
+            ),
         ]
     )
     def test_what_docstrings_say_is_raised(self, _, feed, eager, keras, match):

@@ -197,7 +197,7 @@ CASES = [
         "fewer targets",
         [SERIES, TARGETS[:-1], WINDOW, 6, 1, 1, 3, 16],
         ValueError,
-        "same length|do not have 89 targets",
+        "same length|same number of rows, not 90 and 89",
         of="program",
         skip=OLD,
     ),

@@ -901,7 +901,7 @@ class SizesTest(unittest.TestCase):
                 metric.update_state(*pair)
         specs = tf.TensorSpec([None, 1], tf.int64), tf.TensorSpec([None, 3])
         update = tf.function(metric.update_state, input_signature=specs)
-        with self.assertRaisesRegex(INVALID, "another number of rows"):
+        with self.assertRaisesRegex(INVALID, "the same number of rows"):
             update(np.ones([1, 1], "q"), scores)
         with self.assertRaisesRegex(ValueError, "Invalid k=0"):
             metrics.AveragePrecisionAtK(0)

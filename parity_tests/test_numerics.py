@@ -215,9 +215,9 @@ class KerasVariablesTest(unittest.TestCase):
         def loss():
             return tf.reduce_sum(self.model(tf.ones([4, 3])))
 
-        with self.assertRaisesRegex(TypeError, "give its `value`"):
+        with self.assertRaisesRegex(TypeError, "pass its `value`"):
             adam.minimize(loss, weights)
-        with self.assertRaisesRegex(TypeError, "give its `value`"):
+        with self.assertRaisesRegex(TypeError, "pass its `value`"):
             adam.apply_gradients([(tf.ones([3, 2]), weights[0])])
         adam.minimize(loss, [weight.value for weight in weights])
         names = [variable.name for variable in adam.variables]

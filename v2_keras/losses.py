@@ -167,7 +167,7 @@ def class_numbers(labels):
     """
     labels = tf.convert_to_tensor(labels)
     if not labels.dtype.is_integer:
-        raise TypeError(f"labels must be integers (class ids), not {labels.dtype.name}")
+        raise TypeError(f"labels (class ids) must be integers, not {labels.dtype.name}")
     return labels
 
 

@@ -436,7 +436,7 @@ class ProvenTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("a_reason_that_is_missing", 5, "EPSILON", "EPS", "'EPS' is no key"),
+            ("a_reason_that_is_missing", 5, "EPSILON", "EPS", "'EPS' is not a key"),
             ("a_column_that_is_missing", 2, "way", "path", "columns: path, way"),
             ("a_cell_too_few", 3, "strict\t", "", "10 cells, not 11"),
             ("a_number_in_words", 5, "16\t16", "16\tfew", "few"),

@@ -42,7 +42,7 @@ class Norm(tf.Module):
         """Makes the variables once."""
         if None in shape:
             raise ValueError(
-                f"the dimensions of beta and gamma must be defined: {shape}"
+                f"the last dimensions (beta and gamma) must be defined: {shape}"
             )
         zeros, ones = tf.zeros(shape, dtype), tf.ones(shape, dtype)
         with tf.name_scope(""):  # an outer scope does not change the names
