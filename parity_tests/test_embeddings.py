@@ -389,8 +389,15 @@ CASES = [
         because='tf.concat puts one part after the other, as "div" does',
         skip=ONCE,
     ),
-    refused_op("look_up_parts", "a row too many", [GIVEN, ASKED + 1], "is not in"),
-    refused_op("look_up_parts", "a negative row", [GIVEN, ASKED - 1], "is not in"),
+    refused_op(
+        "look_up_parts", "a row too many", [GIVEN, ASKED + 1], "is not in|ids must be <"
+    ),
+    refused_op(
+        "look_up_parts",
+        "a negative row",
+        [GIVEN, ASKED - 1],
+        "is not in|not be negative",
+    ),
     Raises(
         "look_up_parts",
         "another strategy",
@@ -411,7 +418,7 @@ CASES = [
         because="max_norm leaves the table as it is",
     ),
     refused(
-        "normalize_rows", "no limit", [TABLE, *TRAINING, 0.0, True], "not positive"
+        "normalize_rows", "no limit", [TABLE, *TRAINING, 0.0, True], "must be positive"
     ),
     refused("normalize_rows", "no rows", [TABLE, *EMPTY, 1.0, True], FEWER),
 ]

@@ -283,7 +283,7 @@ CASES = [
         "the actor's gradient is that of a critic before its step",
     ),
     *(
-        refused("train_ddpg", f"other {name}", args, f"{name} must be")
+        refused("train_ddpg", f"other {name}", args, f"{name} must have the shape")
         for name, args in [
             ("actions", [STATES, MOVES[1:], *DDPG[2:]]),
             ("rewards", [STATES, MOVES, REWARDS[..., None], *DDPG[3:]]),
@@ -311,7 +311,12 @@ CASES = [
         one_network,
         "a worker's copy is as old as its last step",
     ),
-    refused("train_workers", "a short order", [*A3C, [0, 1]], "order must name"),
+    refused(
+        "train_workers",
+        "a short order",
+        [*A3C, [0, 1]],
+        "order must have one worker number",
+    ),
     refused(
         "train_workers",
         "worker -1",
@@ -322,13 +327,13 @@ CASES = [
         "train_workers",
         "returns of one column",
         [STATES, DONE, RETURNS[..., None], POLICY, ORDER],
-        "returns must be",
+        "returns must have the shape",
     ),
     refused(
         "train_workers",
         "other actions",
         [STATES, DONE[:, 1:], RETURNS, POLICY, ORDER],
-        "actions must be",
+        "actions must have the shape",
     ),
     Op("gaussian_terms", "any size", SPECS),
     Op("gaussian_terms", "one deviation for all", [SPECS[0], normal(2), SPECS[2]]),
@@ -444,9 +449,13 @@ CASES = [
             (
                 "targets of one column",
                 [*MEMORY[:2], MEMORY[2][:, None], *MEMORY[3:]],
-                "targets must be",
+                "targets must have the shape",
             ),
-            ("other actions", [MEMORY[0], DONE[0][1:], *MEMORY[2:]], "actions must be"),
+            (
+                "other actions",
+                [MEMORY[0], DONE[0][1:], *MEMORY[2:]],
+                "actions must have the shape",
+            ),
             (
                 "an action too many",
                 [MEMORY[0], BAD_ACTIONS[0][0], *MEMORY[2:]],

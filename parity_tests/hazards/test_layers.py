@@ -360,5 +360,5 @@ class RefusedTest(unittest.TestCase):
 
     def test_an_unrolled_layer_has_the_batch_first(self):
         lstm = keras.layers.LSTM(3, **READS)
-        with self.assertRaisesRegex(ValueError, "reads .batch, steps, features."):
+        with self.assertRaisesRegex(ValueError, "pass .batch, steps, features."):
             rnn.StaticReader(lstm, "reader", time_major=True)
