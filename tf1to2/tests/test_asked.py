@@ -55,8 +55,9 @@ MORE = {
     "guide/bridges.md, Changes your numbers: Wrap": "tf.compat.v1.get_variable does "
     "not reuse: assert v1 == v2 fails",
     # What is folded on the page is found, too, and says of which rule it is.
-    "guide/debugging.md, Good to know: `tfdbg` has no successor on the command line. "
-    "`sqrt(log(x))` gives one record": "FlushNonExecutionFiles of the dump debug "
+    "guide/debugging.md, Good to know: Replace `tfdbg` by `pdb` and "
+    "`enable_check_numerics`: it has no successor on the command line. For "
+    "`sqrt(log(x))` the function writes": "FlushNonExecutionFiles of the dump debug "
     "writer",
     # The words around an error, not those of the error.
     "keras_files.freeze": "module 'keras.backend' has no attribute 'get_session' in "
