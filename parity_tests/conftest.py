@@ -24,7 +24,7 @@ KEYS = itertools.count(1000, 1000)
 
 
 def pytest_runtest_setup():
-    """Gives the collectives of each test new numbers.
+    """Assigns new numbers to the collectives of each test.
 
     Strategies in one process share these numbers and so the shapes: eagerly, a second
     strategy that reduces another shape raises "Shape mismatch in the collective
@@ -52,7 +52,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Makes garbage collection rare: traces have many objects; it took 10 % of time."""
+    """Makes garbage collection rare: with traces' many objects it took 10 % of time."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
 

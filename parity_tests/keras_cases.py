@@ -34,6 +34,6 @@ def old(name, slug, args, *, kwargs=(), skip=(), **others):
 
 
 def friend(name, slug, args, naive, because, *, kwargs=(), skip=(), **others):
-    """Makes a false friend of such a program: a likely port with other numbers."""
+    """Makes a false friend of a recorded program: a likely port with other numbers."""
     more = {"kwargs": dict(kwargs), "skip": {**OLD, **dict(skip)}, **others}
     return shorthand.friend(name, slug, args, naive, because, **more)

@@ -10,7 +10,7 @@ from tf1to2.parity import Raises
 
 
 def without_skip(cases):
-    """Returns the cases, except errors, without skipping the left page of today."""
+    """Returns the cases, except errors; today's left page is not skipped."""
     return [
         dataclasses.replace(
             case, skip={way: why for way, why in case.skip.items() if way != "graph"}

@@ -41,7 +41,7 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
 
 
 def without_lengths(**factory):
-    """Bahdanau attention to a memory that is masked, with scores that are not."""
+    """Makes Bahdanau attention to a masked memory, with scores that are not masked."""
     step = v2.make_bahdanau(**factory)
 
     def attend(query, memory, lengths):

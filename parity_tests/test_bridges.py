@@ -104,7 +104,7 @@ FROZEN = genuine("freeze, its file")
 
 
 def is_float32(slug):
-    """Proximal optimizers take no float64 weights when the rate is a Python number."""
+    """Returns True for proximal optimizers: they refuse float64 with a Python rate."""
     return slug.startswith("proximal")
 
 

@@ -42,7 +42,7 @@ def shards_as_they_are(shards, biases, labels, inputs, sampled):
 
 
 def all_classes(weights, biases, labels, inputs, sampled):
-    """The loss for evaluation: softmax over all classes, labels averaged in a row."""
+    """Computes the loss for evaluation: softmax over all classes, labels averaged."""
     logits = tf.matmul(inputs, weights, transpose_b=True) + biases
     labels = tf.reduce_sum(tf.one_hot(labels, CLASSES, dtype=logits.dtype), 1)
     return tf.nn.softmax_cross_entropy_with_logits(labels / 2, logits)

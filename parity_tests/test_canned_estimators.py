@@ -110,7 +110,7 @@ def patched(call, owner, name, value):
 
 
 def mean_over_rows(row_losses, weights, reduction):
-    """The reduction of `tf.keras.losses` and the estimators of TensorFlow 2: a mean."""
+    """Reduces as `tf.keras.losses` and the estimators of TensorFlow 2 do: by a mean."""
     return weighted_loss(row_losses, weights, "weighted_sum_over_batch_size")
 
 

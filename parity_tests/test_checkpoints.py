@@ -85,7 +85,7 @@ MODEL = {"net/w": normal(3), "net/b": normal(2, 2), "new/w": normal(3)}
 
 
 def train_after_read(x, y, weights, steps, files):
-    """The obvious replacement, `tf.train.Checkpoint`: it reads old files, too."""
+    """Uses `tf.train.Checkpoint`, the obvious replacement, which reads old files."""
     with tf.name_scope("model"):
         trainer = v2.Trainer(weights, 0.125)
     with tempfile.TemporaryDirectory() as folder:
@@ -461,7 +461,7 @@ class FolderTest(unittest.TestCase):
 
 
 class OnwardTest(FolderTest):
-    """Trains on from a file that TensorFlow 1.15.5 wrote after 100 steps."""
+    """Continues training from a file that TensorFlow 1.15.5 wrote after 100 steps."""
 
     def convert(self, source, target, mapping):
         with open(self.path("map.json"), "w") as file:

@@ -46,7 +46,7 @@ def held(units, name="reader"):
 
 
 def gru_of_keras(units, name="reader"):
-    """A GRU with `reset_after=True`, the default of Keras."""
+    """Makes a GRU with `reset_after=True`, the default of Keras."""
     path = f"{name}/rnn/gru_cell"
 
     class After(rnn.GRUBlockCell):

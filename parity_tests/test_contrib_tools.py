@@ -24,7 +24,7 @@ BELOW = [normal(67, 31)]
 
 
 def same_window(signals, frame_length, frame_step, floor):
-    """`inverse_stft` with its default window."""
+    """Calls `inverse_stft` with its default window."""
     spectra = tf.signal.stft(signals, frame_length, frame_step)
     kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
     return tf.signal.inverse_stft(kept, frame_length, frame_step)
@@ -35,13 +35,13 @@ def clockwise(images, angles):
 
 
 def about_the_corner(images, angles):
-    """Rotation matrices without offsets: about the top-left corner."""
+    """Makes rotation matrices without offsets: about the top-left corner."""
     matrices = v2.rotations(angles, 1.0, 1.0)
     return v2.project(images, matrices)
 
 
 def by_roll(images, offsets):
-    """`tf.roll`: pixels that leave on one side come in on the other."""
+    """Calls `tf.roll`: pixels that leave on one side come in on the other."""
     right, down = (int(offset) for offset in offsets)
     return tf.roll(images, [down, right], [-3, -2])
 
@@ -56,7 +56,7 @@ def forwards(images, flow):
 
 
 def between(x, q):
-    """`np.percentile` with its default, linear interpolation."""
+    """Calls `np.percentile` with its default, linear interpolation."""
     return tf.constant(np.percentile(x, q), x.dtype)
 
 
@@ -82,7 +82,7 @@ def op(name, slug, args, kwargs=(), skip=(), cls=Op, **options):
 
 
 def moved(name, *args, **options):
-    """A case whose matrices are float32 for images of every dtype."""
+    """Makes a case whose matrices are float32 for images of every dtype."""
     return op(name, *args, float32=True, **options)
 
 

@@ -32,7 +32,7 @@ def line(seed=0, features=5, units=2):
 
 
 def classes(seed=0, noise=1.0):
-    """Rows with their classes, some of which are wrong, to train and to evaluate."""
+    """Draws rows and classes, some of them wrong, to train and to evaluate."""
     random = np.random.RandomState(seed)
     kernel, sets = random.normal(size=[5, 3]), []
     for n in (67, 100):
@@ -44,7 +44,7 @@ def classes(seed=0, noise=1.0):
 
 
 def sentences(seed=0, n=64):
-    """Sequences of 1 to 20 words, as lists, and their labels."""
+    """Draws sequences of 1 to 20 words, as lists, and their labels."""
     random = np.random.RandomState(seed)
     lengths = random.randint(1, 21, size=n)
     rows = [random.randint(1, 99, size=length).tolist() for length in lengths]
@@ -52,7 +52,7 @@ def sentences(seed=0, n=64):
 
 
 def answers(seed=0):
-    """Labels of 0 or 1, scores that correlate with them, and weights."""
+    """Draws labels of 0 or 1, scores that correlate with them, and weights."""
     random, batches = np.random.RandomState(seed), []
     for n in (64, 100, 7):
         labels = random.randint(2, size=n)
@@ -83,7 +83,7 @@ refused = functools.partial(shorthand.refused, skip=CONTRIB)
 
 
 def by_json(text="", overrides=(), values_json="{}"):
-    """Values from `json.loads`: an int stays an int even if the default is a float."""
+    """Reads values by `json.loads`: an int stays an int for a float default."""
     values = v2.configure(text, overrides)["values"]
     values.update(json.loads(values_json))
     return {"values": values, "json": json.dumps(values, sort_keys=True)}
@@ -95,12 +95,12 @@ def at_once(x, y, start, validation, patience, evaluate_every, check_every, last
 
 
 def in_order(rows, labels, batch_size, boundaries, smaller_final_batch=False):
-    """`padded_batch` without buckets: sequences of any length in a batch."""
+    """Calls `padded_batch` without buckets: batches mix sequences of any length."""
     return v2.bucket(rows, labels, batch_size, [1000], smaller_final_batch)
 
 
 def at_one_half(batches):
-    """F1 at the threshold 0.5, as in `tf.keras.metrics.F1Score`."""
+    """Computes F1 at the threshold 0.5, as `tf.keras.metrics.F1Score` does."""
     with mock.patch.object(metrics, "BestF1", F1):
         return v2.stream(batches)
 
@@ -112,7 +112,7 @@ class F1(metrics.BestF1):
 
 
 def by_strings(words, vocabulary, num_oov_buckets=0, more=()):
-    """Out-of-vocabulary buckets from another hash, `to_hash_bucket_strong`."""
+    """Takes out-of-vocabulary buckets from another hash, `to_hash_bucket_strong`."""
     found = v2.look_up(words, vocabulary, num_oov_buckets, more)
     hashed = tf.strings.to_hash_bucket_strong(words, num_oov_buckets, [1, 2])
     known = found["found"] >= 0

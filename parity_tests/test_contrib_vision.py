@@ -29,7 +29,7 @@ ALL, SOME = np.float32(-1), np.float32(40)
 
 
 def columns_first(temperature=None, name="net"):
-    """Keypoints as (x, y), as in other libraries."""
+    """Returns keypoints as (x, y), as other libraries do."""
 
     class Swapped(v2.SpatialSoftmax):
         def __call__(self, x):

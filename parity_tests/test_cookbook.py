@@ -26,7 +26,7 @@ def cell(classes, units, scale=1.0):
 
 
 def chain(*rows):
-    """A Markov chain as a cell: row i has the probabilities of the token after i."""
+    """Makes a Markov chain as a cell: row i is the distribution after token i."""
     classes = len(rows)
     return {
         "embedding": np.float32(32 * np.eye(classes)),  # tanh(32) is 1
@@ -258,7 +258,7 @@ class CookbookTest(unittest.TestCase):
 
 
 def search(page, length, width, **options):
-    """The hypotheses of the right page as text, with probabilities to four digits."""
+    """Returns the right page's hypotheses as text, and probabilities to four digits."""
     if page is v2.beam_search_loop:
         length = tf.constant(length)
     tensors = {key: tf.constant(array) for key, array in LURE.items()}
@@ -268,7 +268,10 @@ def search(page, length, width, **options):
 
 
 class BeamSearchTest(unittest.TestCase):
-    """After 0: 1, 2, 3 with .39, .35, .25; after 2 and 3: 1, the end, with .9, .85."""
+    """The tokens 1, 2 and 3 follow 0 with probabilities of 0.39, 0.35 and 0.25.
+
+    The end, 1, follows 2 with a probability of 0.9, and 3 with 0.85.
+    """
 
     @parameterized.expand([("unrolled", v2.beam_search), ("loop", v2.beam_search_loop)])
     def test_a_finished_hypothesis_stays_one(self, _, page):

@@ -18,7 +18,7 @@ N, TIME, TAGS = 67, 9, 5
 
 
 def sentences(n=N, time=TIME, seed=0):
-    """Scores, tags and lengths of n sentences, with empty, one-word and full ones."""
+    """Draws scores, tags, lengths of n sentences: empty, one-word and full ones."""
     random = np.random.RandomState(seed)
     scores = random.normal(size=[n, time, TAGS]).astype("f")
     tags = random.randint(TAGS, size=[n, time]).astype("i")
@@ -28,7 +28,7 @@ def sentences(n=N, time=TIME, seed=0):
 
 
 def some_tags(n=N, time=TIME, seed=1):
-    """Bitmap of tags: one at every step, and about half of the others."""
+    """Draws a bitmap of tags: one at every step, and about half of the others."""
     random = np.random.RandomState(seed)
     one = np.eye(TAGS, dtype=bool)[random.randint(TAGS, size=[n, time])]
     return one | (random.uniform(size=[n, time, TAGS]) < 0.5)
@@ -47,7 +47,7 @@ PAIR, MOVES = np.float32([[[1, 2], [4, 8]]]), np.float32([[0, 0], [16, 0]])
 
 
 def tagger(seed=3, words=29, depth=6):
-    """Data and initial weights of a tagger."""
+    """Draws data and initial weights of a tagger."""
     random = np.random.RandomState(seed)
     _, tags, lengths = sentences(seed=seed)
     shapes = {
@@ -65,7 +65,7 @@ def tagger(seed=3, words=29, depth=6):
 
 
 def recursion(inputs, sequence_lengths, transition_params):
-    """Textbook forward algorithm, which ignores the lengths."""
+    """Runs the textbook forward algorithm, which ignores the lengths."""
     alphas = inputs[:, 0]
     for x in tf.unstack(inputs[:, 1:], axis=1):
         scores = alphas[:, :, tf.newaxis] + transition_params
@@ -74,7 +74,7 @@ def recursion(inputs, sequence_lengths, transition_params):
 
 
 def from_the_first(inputs, sequence_lengths, transition_params):
-    """Forward algorithm with lengths that always counts the first step."""
+    """Runs the forward algorithm with lengths, but always counts the first step."""
     return v2.crf_log_norm(inputs, tf.maximum(sequence_lengths, 1), transition_params)
 
 
@@ -107,7 +107,7 @@ def soft(inputs, sequence_lengths, transition_params):
 
 
 def kind(cls, name, slug, args, kwargs=(), **more):
-    """A case for functions of contrib that compute in float32 only."""
+    """Makes a case for functions of contrib that compute in float32 only."""
     skip = {**CONTRIB, **more.pop("skip", {})}
     return cls(name, slug, args, dict(kwargs), float32=True, skip=skip, **more)
 

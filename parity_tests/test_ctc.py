@@ -20,12 +20,12 @@ RNG = np.random.RandomState(0)
 
 
 def needed(labels):
-    """The fewest steps for the labels: repeated labels need a blank between them."""
+    """Counts the steps that labels need: repeated labels need a blank between them."""
     return len(labels) + sum(a == b for a, b in zip(labels, labels[1:]))
 
 
 def sentences():
-    """Labels, some of them repeated, and lengths that are long enough for them."""
+    """Draws labels, some of them repeated, and lengths that are long enough."""
     labels, lengths = [[1], [2, 4], [3, 3]], [1, TIME, 3]
     while len(labels) < N:
         row = RNG.randint(BLANK, size=RNG.randint(1, 6)).tolist()
@@ -45,7 +45,7 @@ def sparse(labels):
 
 
 def dense(labels):
-    """Turns lists of labels into (matrix, zero past the end; lengths)."""
+    """Turns lists of labels into (matrix with zeros past the end, lengths)."""
     longest = max(map(len, labels))
     rows = [row + [0] * (longest - len(row)) for row in labels]
     return np.int32(rows), np.int32([len(row) for row in labels])
@@ -106,7 +106,7 @@ def unmerged(logits, lengths, beam_width):
 
 
 def rates_by_length(labels, logits, lengths):
-    """Error rate over all labels of the batch, as in reports: weighted by length."""
+    """Computes the error rate over all labels, as in reports: weighted by length."""
     rates, _ = v2.label_error_rates(labels, logits, lengths)
     counts = tf.math.bincount(tf.cast(labels[0][:, 0], tf.int32))
     counts = tf.cast(counts, tf.float32)
@@ -115,7 +115,7 @@ def rates_by_length(labels, logits, lengths):
 
 
 def loss(cls, name, slug, args, kwargs=(), **options):
-    """A case of the loss, whose kernels add logarithms in float32 even for float64."""
+    """Makes a case of the loss; kernels add logarithms in float32 even for float64."""
     return cls(name, slug, args, dict(kwargs), float32=True, **options)
 
 
@@ -307,7 +307,7 @@ def by_the_new_page(labels, lengths, logits):
 
 
 def as_a_matrix(labels, lengths, logits):
-    """`tf.nn.ctc_loss` of labels in a matrix, with all columns counted as labels."""
+    """Computes `tf.nn.ctc_loss` of a matrix, with all columns counted as labels."""
     ends = np.full([len(labels)], labels.shape[1], "i")
     return tf.nn.ctc_loss(labels, logits, ends, lengths, blank_index=-1).numpy()
 

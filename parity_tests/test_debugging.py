@@ -445,7 +445,7 @@ def logs(x):
 
 
 class GradientTest(unittest.TestCase):
-    """The numbers of the gradient check in the old text: float32, ten logits."""
+    """Computes the old text's gradient check: float32, ten logits."""
 
     @parameterized.expand([("naive", True), ("right", False)])
     def test_the_error(self, name, naive):

@@ -358,7 +358,7 @@ class Cluster:
             return dict(found)
 
     def saved(self):
-        """The step of the latest checkpoint, or 0 without a checkpoint."""
+        """Returns the step of the latest checkpoint, or 0 without a checkpoint."""
         latest = tf.train.latest_checkpoint(self.model)
         return int(latest.rpartition("-")[2]) if latest else 0
 
@@ -389,7 +389,7 @@ class ClusterTest(unittest.TestCase):
         cluster.until_saved(*processes)
         killed = processes.pop()
         self.assertEqual(cluster.kill(killed), -signal.SIGKILL)
-        if page is v2:  # its workers depend on each other: the other one fails, too
+        if page is v2:  # the workers depend on each other: both fail
             code, text = cluster.ends(processes[0])
             self.assertNotEqual(code, 0)
             self.assertRegex(text, "UnavailableError|UNAVAILABLE|Terminating")

@@ -29,7 +29,7 @@ IDS = (ROWS ** RNG.uniform(size=[STEPS, BATCH])).astype("i4") - 1
 TARGETS = drawn(STEPS, BATCH, DEPTH)
 TRAINING = [IDS, TARGETS]
 WORDS = ["word%d" % i for i in range(ROWS)]
-# The file has other words, too, and does not have some of these.
+# The file also has other words, and lacks some of these words.
 VECTORS = {"word%d" % i: drawn(DEPTH) for i in range(2, 120, 3)}
 LOADED = [WORDS, VECTORS, TABLE, IDS, drawn(STEPS, BATCH, 4), drawn(DEPTH, 4)]
 FROZEN = RNG.uniform(size=ROWS) < 0.5
@@ -115,7 +115,7 @@ def mean_of_all(table, ids, lengths):
 
 
 def mean_of_rows(table, ids, lengths):
-    """Keras' `GlobalAveragePooling1D` with a mask: NaN for a row without words."""
+    """Averages by Keras' `GlobalAveragePooling1D` with a mask: NaN without words."""
     mask = tf.sequence_mask(lengths, tf.shape(ids)[1])
     pool = tf.keras.layers.GlobalAveragePooling1D(dtype=table.dtype)
     return pool(tf.gather(table, ids), mask=mask)
@@ -146,7 +146,7 @@ def penalize_tables(users, items, ratings, start, penalty, optimizer, rate=0.125
 
 
 def untied(words, following, start, optimizer, rate=0.125):
-    """A separate output table that begins as a copy of the input table."""
+    """Uses a separate output table, which begins as a copy of the input table."""
     weights = {k: tf.Variable(v, name=k) for k, v in start.items()}
     weights["output"] = tf.Variable(start["table"], name="output")
     variables = list(weights.values())

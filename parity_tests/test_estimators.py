@@ -175,7 +175,7 @@ evaluated = v3.evaluated
 
 
 def over_rows(model, logs, prefix=""):
-    """Results of an evaluation with the loss that Keras logs, a mean over rows."""
+    """Returns an evaluation's results with the loss of Keras, a mean over rows."""
     return evaluated(model, {**logs, "batch_loss": logs["loss"]}, prefix)
 
 
@@ -206,7 +206,7 @@ class Doubled(v2.Classifier):
 
 
 class LegacyTest(unittest.TestCase):
-    """Why the left page is skipped; a broken right page is noticed all the same."""
+    """Checks why the left page is skipped, and that a broken right page is noticed."""
 
     def test_today_s_tensorflow_has_no_estimator(self):
         self.assertFalse(hasattr(tf, "estimator"))

@@ -524,7 +524,7 @@ def of(layer, *inputs):
 
 
 def total(layer, *inputs):
-    """The outputs of a Keras layer as one row per example, like `input_layer`."""
+    """Returns a Keras layer's outputs as one row per example, like `input_layer`."""
     y = of(layer, *inputs)
     return y.reshape([len(y), -1])
 

@@ -37,7 +37,7 @@ ODD_LINES = "the\n\u2028\nof\x0cto\n\x85\nand\n".encode()
 
 
 def mended(name, slug, args, match, error, **others):
-    """A call that genuine TensorFlow 1.15.5 refused, and both sides accept today."""
+    """Makes a case of a call that only genuine TensorFlow 1.15.5 refused."""
     return refused(name, slug, args, match, None, genuine=error, **others)
 
 
@@ -121,13 +121,13 @@ def parsed_by_argparse(arguments):
 
 
 def just_called(arguments, status=None):
-    """`main()` in place of `app.run(main)`: no exit status, the program continues."""
+    """Calls `main()`, not `app.run(main)`: no exit status, the program continues."""
     report = v2.run_script(arguments, status)
     return {**report, "after": True, "status": None}
 
 
 def logged_at_20(level, step):
-    """Verbosity 20, the value of `tf.logging.INFO`; for absl it is more than DEBUG."""
+    """Sets verbosity 20, which is `tf.logging.INFO`; for absl it is more than DEBUG."""
     former = logging.get_verbosity()
     logging.set_verbosity(20)
     try:
@@ -981,7 +981,7 @@ class LogTest(unittest.TestCase):
         self.assertEqual(theirs, ["ERROR: by TensorFlow"])
 
     def logged(self, text):
-        """The log lines of a script with `tf.logging` and `absl.logging`, run twice."""
+        """Returns the log of a script that uses both logging modules, run twice."""
         answers = []
         loggers = [tf.get_logger(), logging.get_absl_logger()]
         for module, logger in zip([v1.tf.logging, logging], loggers):

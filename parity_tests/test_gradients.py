@@ -77,7 +77,7 @@ def adapt_variables(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2):
 
 
 def task(seed, rows):
-    """Weights of a network, rows for the inner steps, and rows for the outer loss."""
+    """Draws weights of a network, rows for inner steps, and rows for the outer loss."""
     random = np.random.RandomState(seed)
     shapes = [3, 5], [5, 2], [rows, 3], [rows, 2], [rows, 3], [rows, 2]
     return [random.normal(size=shape).astype("f") for shape in shapes]
@@ -393,7 +393,7 @@ CASES = [
         [F([1, 2, 3]), F([1, 2])],
         graph=ValueError,
         match="Incompatible shapes",
-        # Its first number is applied to all of one half, its second to the other half.
+        # The vector's first number is applied to one half, its second to the other.
         expect=[8, 16, 4],
     ),
     Raises(
@@ -454,7 +454,7 @@ class GradientsTest(unittest.TestCase):
 
 
 class TapeTest(unittest.TestCase):
-    """Behaviour of a tape that a graph did not have."""
+    """Tests properties of a tape that `tf.gradients` of a graph did not have."""
 
     def test_a_tape_answers_once(self):
         x = tf.constant(3.0)

@@ -81,7 +81,7 @@ PHOTO = png(np.random.RandomState(1).randint(0, 256, [16, 20, 3]).astype("uint8"
 
 
 def graph_seed_for_the_box(*args, **options):
-    """`preprocess` with the random box of `tf.image`, and no other change."""
+    """Replaces only the random box of `preprocess`, by the box of `tf.image`."""
 
     def box(*, image_size, bounding_boxes, seed, seed2, **others):
         return tf.image.sample_distorted_bounding_box(
@@ -93,7 +93,7 @@ def graph_seed_for_the_box(*args, **options):
 
 
 def half_pixels(*args):
-    """`preprocess` with `tf.image.resize`, and no other change."""
+    """Replaces only the resizing of `preprocess`, by `tf.image.resize`."""
 
     def resize(images, size, method):
         return tf.image.resize(images, size)
@@ -478,7 +478,7 @@ class ImagesTest(unittest.TestCase):
 
 
 def distance(a, b):
-    """The maximum absolute difference, to three digits."""
+    """Computes the maximum absolute difference, to three digits."""
     return float(f"{np.abs(np.float64(a) - np.float64(b)).max():.3g}")
 
 

@@ -19,7 +19,7 @@ FUSED = {**SKIP, "graph": "compat.v1 fuses nothing any more"}
 
 
 def sequences(count, width, seed=0):
-    """Sequences of 0 to 11 steps, with up to 3 words per step."""
+    """Draws sequences of 0 to 11 steps, with up to 3 words per step."""
     random = np.random.RandomState(seed)
     rows = []
     for number in range(count):
@@ -188,7 +188,7 @@ def without_the_rest(x, y, start, size, epochs, seed):
 
 
 def split_at_nothing(texts):
-    """`tf.strings.split` with an empty separator."""
+    """Calls `tf.strings.split` with an empty separator."""
     letters = tf.strings.split(texts, "").to_tensor()
     return {**v2.split_characters(texts), "bytes": letters}
 

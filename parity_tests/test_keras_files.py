@@ -74,7 +74,7 @@ ARRAYS = {"function": "arrays come and go, and nothing is computed"}
 
 
 def written(name, slug, args):
-    """A case whose files, written by 1.15.5, are the inputs of other cases."""
+    """Makes a case whose files, written by 1.15.5, are the inputs of other cases."""
     kwargs = {"files": True}
     return Program(name, slug, args, kwargs, float32=True, skip=WRITTEN)
 
@@ -112,7 +112,7 @@ FILES = [
 
 
 def genuine(key):
-    """Files that the genuine TensorFlow 1.15.5 wrote in a case of the recording.
+    """Returns the files that TensorFlow 1.15.5 wrote in a case of the recording.
 
     If the left page writes other files, run `make upkeep` twice: for the files, and for
     the cases that read them.

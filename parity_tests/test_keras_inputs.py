@@ -28,7 +28,7 @@ keras = tf.keras
 
 
 def labelled(rows):
-    """Rows of four numbers, each with one of three classes that depends on them."""
+    """Draws rows of four numbers, and for each row a class that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -63,7 +63,7 @@ def by_their_losses(*args):
 
 
 def by_eager_tensors(data, start, epochs, batch_size, steps):
-    """The same lines as in TensorFlow 1."""
+    """Runs the same lines as in TensorFlow 1."""
     model = v2.network(start)
     model.compile(v2.descent(), "mse")
     x, y = next(iter(v2.batched(data, batch_size)))
@@ -78,7 +78,7 @@ def by_an_input_of_a_tensor(data, start, epochs, batch_size, steps):
 
 
 def windowed(change):
-    """The right page with other arguments for its windows."""
+    """Makes the right page's `fit_windows` with other arguments for the windows."""
     made = keras.utils.timeseries_dataset_from_array
 
     def fit(series, targets, start, length, *args):
@@ -347,7 +347,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(history.history, {})
 
     def test_in_which_order_batches_come(self):
-        """1.15.5: 2 0 1 4 3, then 3 2 1 4 0, with `workers=1` and this seed."""
+        """1.15.5 read batches 2 0 1 4 3, then 3 2 1 4 0 (`workers=1`, this seed)."""
 
         class Logged(v2.Batches):
             def __getitem__(self, i):

@@ -28,7 +28,7 @@ ZEROS = "the first state of 1.15's ConvLSTM2D is float32, whatever comes in"
 
 
 def draw(*shape):
-    """Normally distributed float32 numbers, always the same for a shape."""
+    """Draws normal float32 numbers, always the same for a shape."""
     random = np.random.RandomState(sum(shape) + 1)
     return random.standard_normal(shape).astype("f")
 
@@ -87,7 +87,7 @@ INITIALIZERS = (
 
 
 def frozen_by_trainable(x, weights, trainable, phase):
-    """The same code as in TensorFlow 1."""
+    """Runs the same code as in TensorFlow 1."""
     norm = layers.BatchNormalization(momentum=0.9)
     norm.trainable = trainable
     norm.build(x.shape)
@@ -97,7 +97,7 @@ def frozen_by_trainable(x, weights, trainable, phase):
 
 
 def by_time_distributed(ids, vectors, of_words, of_sentences):
-    """The same code as in TensorFlow 1, with the old gates."""
+    """Runs the same code as in TensorFlow 1, with the old gates."""
     words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
     inputs = layers.Input(ids.shape[1:], dtype="int32")
@@ -109,7 +109,7 @@ def by_time_distributed(ids, vectors, of_words, of_sentences):
 
 
 def route_by_todays_batch_dot(inputs, kernel, routings=3):
-    """The same code as in TensorFlow 1."""
+    """Runs the same code as in TensorFlow 1."""
     K = tf.keras.backend
     tiled = K.tile(K.expand_dims(inputs, 1), [1, K.int_shape(kernel)[0], 1, 1])
     hat = K.map_fn(lambda row: K.batch_dot(row, kernel, [2, 3]), elems=tiled)
@@ -447,7 +447,7 @@ class KerasLayersTest(unittest.TestCase):
 
 
 def first_of_ones(**options):
-    """The first output of an LSTM with two units, kernels of ones and the input 1."""
+    """Returns an LSTM's first output: two units, kernels of ones, and the input 1."""
     lstm = layers.LSTM(2, **options)
     lstm.build((None, 1, 1))
     for kernel in lstm.weights[:2]:

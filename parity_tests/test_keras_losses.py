@@ -50,7 +50,7 @@ TWO = [weight / 2 for weight in weights(4, 5, 2)]
 
 
 def by_the_weights_as_they_are(data, start, weights, epochs, batch_size):
-    """The same lines as in TensorFlow 1."""
+    """Runs the same lines as in TensorFlow 1."""
     model, given = v2.network(start, shape=[None]), {"sample_weight": weights}
     return v2.fitted(model, v2.squared_error, data, epochs, batch_size, **given)
 
@@ -66,7 +66,7 @@ def by_dice_of_keras(data, start, smooth, epochs, batch_size):
 
 
 def by_the_first_rows(triplets, start, margin, epochs, batch_size):
-    """The loss reads two rows of the batch as the two distances."""
+    """Uses a loss that reads two rows of the batch as the two distances."""
 
     class Rows:
         def __init__(self, distances):
@@ -84,7 +84,7 @@ def by_the_first_rows(triplets, start, margin, epochs, batch_size):
 
 
 def by_the_word(data, start, batch_size):
-    """The same lines as in TensorFlow 1."""
+    """Runs the same lines as in TensorFlow 1."""
     model = v2.network(start, "sigmoid")
     model.compile("sgd", "binary_crossentropy", metrics=["accuracy"])
     return np.float32(model.evaluate(*data, batch_size=batch_size, verbose=0)[1])

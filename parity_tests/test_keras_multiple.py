@@ -31,7 +31,7 @@ def drawn(*shape):
 
 
 def labelled(rows):
-    """Rows of four numbers, each with one of three classes that depends on them."""
+    """Draws rows of four numbers, and for each row a class that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -192,7 +192,7 @@ class KerasMultipleTest(unittest.TestCase):
 
 
 def sides(name):
-    """The answers of TensorFlow 1.15.5 and of a pair's false friend."""
+    """Returns the answers of TensorFlow 1.15.5 and of a pair's false friend."""
     (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
     return false_friends.both(PROOF, case, {})
 

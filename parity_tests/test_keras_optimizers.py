@@ -96,7 +96,7 @@ SCHEDULES = {
 
 
 def renamed(optimizer, lr=None, decay=0.0, kinds=None, **hyper):
-    """The code where only `lr` is renamed."""
+    """Makes an optimizer with only `lr` renamed."""
     if lr is not None:
         hyper["learning_rate"] = lr
     with warnings.catch_warnings():
@@ -384,7 +384,7 @@ class KerasOptimizersTest(unittest.TestCase):
 
 
 def largest(name, slug, leaf):
-    """The distance of a false friend in a leaf, and the leaf's largest value."""
+    """Returns a false friend's distance in a leaf, and the leaf's largest value."""
     (case,) = [c for c in CASES if (c.name, c.slug) == (name, slug)]
     left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
     return f"{np.abs(left - naive).max():.1e} {np.abs(left).max():.1e}"

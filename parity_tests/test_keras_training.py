@@ -40,7 +40,7 @@ def drawn(*shape):
 
 
 def labelled(rows):
-    """Rows of four numbers, each with one of three classes that depends on them."""
+    """Draws rows of four numbers, and for each row a class that depends on them."""
     x = drawn(rows, 4)
     return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
 
@@ -115,7 +115,7 @@ def by_its_validation_data(data, start, epochs, batch_size):
 
 
 def frozen_for_good(data, noise, starts):
-    """Sets the discriminator's flag once, before `gan` compiles, as the left page."""
+    """Sets the discriminator's flag once, before `gan` compiles, as in v1."""
 
     class Frozen(keras.Sequential):
         trainable = property(lambda self: False, lambda self, value: None)
@@ -455,7 +455,7 @@ class EarlyStoppingTest(unittest.TestCase):
         ]
     )
     def test_what_is_to_rise_and_what_is_to_fall(self, _, monitor, mode, values, best):
-        """As in 1.15.5: "acc" should rise, all else fall; Keras 3 asks the metric."""
+        """In 1.15.5 only "acc" should rise, all else fall; Keras 3 asks the metric."""
         stopping = v2.EarlyStopping(
             monitor, patience=2, restore_best_weights=True, **mode
         )
@@ -468,7 +468,7 @@ class EarlyStoppingTest(unittest.TestCase):
         stopping.on_train_end()
 
     def test_a_baseline_that_is_not_reached(self):
-        """1.15.5: TypeError, object of type 'NoneType' has no len()."""
+        """1.15.5 raised TypeError: object of type 'NoneType' has no len()."""
         stopping = {"patience": 2, "baseline": 0.125}
         with self.assertRaisesRegex(TypeError, "val_loss was never better than 0.125"):
             v2.stop_early(DATA, START, VALIDATION, 30, **stopping)
@@ -546,7 +546,7 @@ class FunctionalTest(unittest.TestCase):
 
 
 class AfterEvaluateTest(unittest.TestCase):
-    """Accuracy of the first batch after `evaluate`: rows of `evaluate` count or not."""
+    """Checks if the first accuracy after `evaluate` counts the rows of `evaluate`."""
 
     def test_three_rows_that_were_right(self):
         """TensorFlow 1.15.5 and Keras before 3.15 return 0.75."""
@@ -629,7 +629,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
 
     def test_the_batches_of_a_flow(self):
-        """The rows of 1.15.5 with workers=1, shuffle=False, in each epoch."""
+        """1.15.5 read these rows in each epoch, with workers=1 and shuffle=False."""
         told = [[5, 7], [4, 6], [3, 1], [0, 2], [7, 2], [4, 3], [5, 1], [6, 0]]
         x, y = np.zeros([8, 4, 4, 1], "f"), np.arange(8.0, dtype="f")
 
@@ -691,7 +691,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(len(said), warns)
 
     def test_a_loss_of_an_output_is_a_mean_over_rows_if_it_runs_eagerly(self):
-        """In a function it is a mean over batches, as in 1.15.5: 10.6621."""
+        """In a function the loss is a mean over batches, as in 1.15.5: 10.6621."""
         told = []
         for eagerly in (False, True):
             tf.config.run_functions_eagerly(eagerly)

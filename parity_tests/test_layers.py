@@ -361,7 +361,7 @@ class LayersTest(unittest.TestCase):
 
 
 def legacy_keras_checks():
-    """The checks with `tf.layers` of tf_keras, for a process that chose tf_keras."""
+    """Returns the checks with `tf.layers`, for a process that chose tf_keras."""
     cases = [
         case
         for case in CASES

@@ -31,7 +31,7 @@ NARROWED = {"xla": "XLA rounds otherwise, and its softmax is of float32"}
 
 
 def at_once(*args, **options):
-    """A layer case with one batch size, because unrolled graphs trace slowly."""
+    """Makes a layer case of one batch size, because unrolled graphs trace slowly."""
     return layer(*args, sizes=[{"b": 67}], **options)
 
 
@@ -63,7 +63,7 @@ def gru(path, depth):
 
 
 def of_translator(depth=5):
-    """The weights in the order in which 1.15.5 created them."""
+    """Returns the weights in the order in which 1.15.5 created them."""
     path = "embedding_attention_seq2seq"
     reader = f"{path}/rnn/embedding_wrapper"
     decoder = f"{path}/embedding_attention_decoder"
@@ -98,7 +98,7 @@ GIVEN = np.zeros([2, 3, 4], "f")
 
 
 def over_all(logits, targets, weights):
-    """The sum of all losses, divided by that of all weights: tf.contrib.seq2seq."""
+    """Divides the sum of losses by the sum of weights, as tf.contrib.seq2seq does."""
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
     return tf.reduce_sum(losses * weights) / tf.reduce_sum(weights)
 

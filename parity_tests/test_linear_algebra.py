@@ -30,7 +30,7 @@ def _drawn(seed, *shape):
 
 
 def _positive(seed, *shape):
-    """Symmetric, positive definite matrices."""
+    """Draws symmetric, positive definite matrices."""
     x = _drawn(seed, *shape).astype("f8")
     return (x @ x.swapaxes(-1, -2) + 4 * np.eye(shape[-1])).astype("f")
 
@@ -59,7 +59,7 @@ refused = functools.partial(shorthand.refused, eager=InvalidArgument, of="op")
 
 
 def unchecked(name, slug, args, match, **options):
-    """Inputs that 1.15 and the right page refuse, and today's left page accepts."""
+    """Makes a case of inputs that only today's left page accepts; 1.15 refuses them."""
     options = {"graph": None, "genuine": InvalidArgument, **options}
     return refused(name, slug, args, match, InvalidArgument, **options)
 

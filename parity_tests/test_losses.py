@@ -327,7 +327,7 @@ CASES = [
             np.zeros([1, 2, 2, 2], "f"),
             F([1, 3]),
         ],
-        # (1 + 3 + 3) * log 2, divided by the three that count, not by their weights.
+        # (1 + 3 + 3) * log 2, divided by the three losses that count, not by weights.
         expect=7 * np.log(2) / 3,
     ),
     Op(

@@ -16,7 +16,7 @@ EAGER = {**ONE, "function": "another case of the pair"}
 
 
 def rows(seed=0, n=64, size=16, classes=10, of_unit_length=True):
-    """Classes, and rows that are nearer to rows of their class than to others."""
+    """Draws classes, and rows that are nearer to rows of their class than to others."""
     random = np.random.RandomState(seed)
     labels = random.randint(classes, size=n)
     x = random.normal(size=[classes, size])[labels] + random.normal(size=[n, size])
@@ -26,7 +26,7 @@ def rows(seed=0, n=64, size=16, classes=10, of_unit_length=True):
 
 
 def pairs(seed=0, n=64, **options):
-    """Pairs of rows, and whether both have the same class."""
+    """Draws pairs of rows, and whether both have the same class."""
     labels, x = rows(seed, n, **options)
     others, y = rows(seed + 1, n, **options)
     same = np.random.RandomState(seed).randint(2, size=n)
@@ -41,7 +41,7 @@ def op(name, slug, args, kwargs=(), skip=(), cls=Op, **options):
 
 
 def narrow(name, slug, args, kwargs=(), skip=(), **options):
-    """A case of a loss that accepted only float32."""
+    """Makes a case of a loss that accepted only float32."""
     skip = {**NARROW, **dict(skip)}
     return op(name, slug, args, kwargs, skip, float32=True, **options)
 
@@ -55,7 +55,7 @@ def friend(name, slug, args, naive, because, make=narrow, **options):
 
 
 def of_all_pairs(labels, anchor, positive, margin=1.0):
-    """Hadsell's loss as in the paper: half as large."""
+    """Computes Hadsell's loss as in the paper: half of contrib's loss."""
     return v2.contrastive_loss(labels, anchor, positive, margin) / 2
 
 
@@ -70,13 +70,13 @@ def of_hard_others(labels, embeddings, margin=1.0):
 
 
 def of_each_its_own(labels, anchor, positive, reg_lambda=0.002):
-    """Only row i of the positives is a pair of anchor i, whatever the classes."""
+    """Pairs anchor i only with row i of the positives, whatever the classes."""
     numbers = tf.range(tf.size(labels))
     return v2.npairs_loss(numbers, anchor, positive, reg_lambda)
 
 
 def batches(seed=0, steps=5):
-    """Batches of 32 rows, with rows of each class."""
+    """Draws batches of 32 rows, with rows of each class."""
     labels, x = rows(seed, 32 * steps, of_unit_length=False)
     kernel = np.random.RandomState(seed).normal(size=[16, 8]).astype("f")
     return [x.reshape([steps, 32, 16]), labels.reshape([steps, 32]), kernel, steps]

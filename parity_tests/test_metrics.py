@@ -83,7 +83,7 @@ LINEAR = F([[1, 0], [3, 1], [0, 2]]), N([0, 2, 2]), F([[1, 0, -1], [-1, 0, 1]])
 
 
 def after(metric, labels, predictions, weights=None):
-    """A Keras metric's result after one batch."""
+    """Returns a Keras metric's result after one batch."""
     metric.update_state(labels, predictions, sample_weight=weights)
     return np.asarray(metric.result())
 
@@ -98,7 +98,7 @@ def right(page, *args):
 
 
 def with_last(history, **changed):
-    """`history` with other values at its end."""
+    """Returns `history` with other values at its end."""
     return [*history[:-1], {**history[-1], **changed}]
 
 
@@ -407,7 +407,7 @@ CASES = [
         "classes",
         "a label that is no class",
         [[(N([0, 5]), N([0, 1]))], 3],
-        # Two metrics refuse it; either may raise first.
+        # Two metrics refuse the class; either metric may raise first.
         r"out of bound|is not in \[0, 3\)|does not index into shape",
         INVALID,
     ),
@@ -608,7 +608,7 @@ class MetricsTest(unittest.TestCase):
 
 
 def last(page, *args):
-    """The last values that the right page streams."""
+    """Returns the last values that the right page streams."""
     return right(page, *args)[-1]
 
 

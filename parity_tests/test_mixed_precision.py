@@ -41,7 +41,7 @@ NETWORK = {
 
 
 def texts(seed=0, spread=1):
-    """Rows, their classes, and weights; a large spread puts scores far apart."""
+    """Draws rows, their classes, and weights; a large spread puts scores far apart."""
     random = np.random.RandomState(seed)
     x = random.normal(size=[67, 5]).astype("f")
     y, start = random.randint(3, size=67), drawn(random, NETWORK)
@@ -81,7 +81,7 @@ def images(seed=0):
 
 
 def trained(seed=0, norm=False):
-    """Images, and the values of a checkpoint after training on other images."""
+    """Returns images, and a checkpoint's values after training on other images."""
     x, _, saved = images(seed)
     random = np.random.RandomState(seed + 1)
     for path, low, high in [
@@ -125,7 +125,7 @@ def stored_in_halves(x, y, start, *args):
 
 
 def clipped_between(x, y, start, steps, rate, loss_scale, clip):
-    """Clips between tape and step, as before, and uses Keras' optimizer."""
+    """Clips gradients between tape and step, as before, and uses Keras' optimizer."""
 
     class Clipped(keras.optimizers.LossScaleOptimizer):
         def apply(self, gradients, variables=None):

@@ -19,7 +19,7 @@ NO_GRADIENT = {"gradient": "nextafter has none"}
 
 
 def normalized_as_a_whole(logits):
-    """The softmax of the classic text, without an axis."""
+    """Computes the softmax of the classic text, without an axis."""
     exp = tf.exp(logits - tf.reduce_max(logits))
     return exp / tf.reduce_sum(exp)
 
@@ -456,7 +456,7 @@ class BuiltInTest(unittest.TestCase):
 
 
 def value_and_gradient(function, x):
-    """The result of `function` and the gradient of its sum, as arrays."""
+    """Returns the result of `function` and the gradient of its sum, as arrays."""
     x = tf.constant(x)
     with tf.GradientTape() as tape:
         tape.watch(x)

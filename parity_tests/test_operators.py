@@ -42,7 +42,7 @@ SHAPES = "Incompatible shapes|must be equal|Dimensions must"
 
 
 def decay_by_in(weights, uses):
-    """The obvious port of the left page's dict to a list."""
+    """Ports the left page's dict to a list, the obvious replacement."""
     once = []
     for place in uses:
         if weights[place] not in once:

@@ -76,7 +76,7 @@ def skip(slug):
 
 
 def is_float32(slug):
-    """Proximal optimizers accept no float64 weight with a Python rate."""
+    """Returns True for proximal optimizers: they refuse float64 with a Python rate."""
     return slug.startswith("proximal")
 
 
@@ -369,7 +369,7 @@ CASES = [
 
 
 def fit_by(**makers):
-    """The Keras page's `fit` with other optimizers."""
+    """Returns the Keras page's `fit` with other optimizers."""
     return mock.patch.dict(v3.OPTIMIZERS, makers)(v3.fit)
 
 

@@ -32,7 +32,7 @@ BOTH = ["CPU:0", "CPU:1"]
 
 
 def fit_by_keras(x, y, w, learning_rate=0.0625, share=1.0):
-    """`share`: factor of a tower's loss in the loss of the batch."""
+    """Fits by Keras; `share` multiplies a tower's loss in the loss of the batch."""
     strategy = v2.mirrored()
     with strategy.scope():
         weights = tf.Variable(w)
@@ -461,7 +461,7 @@ class MirroredTest(unittest.TestCase):
             np.testing.assert_array_equal(result, values[0] + values[1])
 
     def test_by_default_the_second_strategy_of_a_process_raises(self):
-        """Both number their collectives from 100; the test has its own process."""
+        """Both strategies number collectives from 100; the test has its own process."""
         code = """
             import numpy as np, tensorflow as tf
             cpu = tf.config.list_physical_devices("CPU")[0]

@@ -526,7 +526,7 @@ class GradientCheckTest(unittest.TestCase):
 
 
 def ways(python, inputs, dtype, **options):
-    """Functions that run Python as an op, as {way: function}."""
+    """Returns functions that run Python as an op, as {way: function}."""
 
     def session():
         with legacy(), v1.tf.Session() as sess:

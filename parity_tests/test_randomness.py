@@ -67,7 +67,7 @@ def from_seed(kind, graph_seed, op_seed, sizes, parameters):
 
 
 def retraced(kind, graph_seed, op_seed, sizes, parameters):
-    """A `tf.function` with static shapes: each trace has its own op."""
+    """Uses a `tf.function` with static shapes: each trace has its own op."""
     tf.random.set_seed(graph_seed)
     draw = tf.function(lambda x: tf.random.normal(x.shape, *parameters, seed=op_seed))
     return [[draw(tf.zeros([size])) for size in sizes]]
@@ -564,7 +564,7 @@ class DrawTest(unittest.TestCase):
 
 
 class MissingSeedTest(DrawTest):
-    """A graph seed alone: how the op seed is chosen."""
+    """Checks how the op seed is chosen if only the graph seed is set."""
 
     def test_today_s_graphs_count_random_ops_and_not_nodes(self):
         with legacy():

@@ -26,7 +26,7 @@ ROWS = [
 
 
 def genuine():
-    """The file that the genuine TensorFlow 1.15.5 wrote."""
+    """Returns the file that the genuine TensorFlow 1.15.5 wrote."""
     path = pathlib.Path(__file__).parent / "golden" / "records.npz"
     entry = Recording(path, v1).about["entries"]["write_records, several kinds"]
     with np.load(path) as store:
@@ -42,7 +42,7 @@ def damaged(place):
 
 
 def serialized(*rows):
-    """Examples as in the file: each after 12 bytes, and followed by 4."""
+    """Returns the file's examples; each has 12 bytes before it and 4 after it."""
     return np.asarray([v2.write_records([row])[12:-4] for row in rows])
 
 

@@ -56,7 +56,7 @@ MEMORY = [STATES[0], DONE[0], RETURNS[0], DRAWN_ROWS, Q]
 
 
 def ppo(states, actions, returns, start, epochs, held=True, ratio_of=None):
-    """`train_ppo` with its defaults, and one part replaced."""
+    """Runs `train_ppo` with its defaults, and one part replaced."""
     new, old = v2.variables_of(start, "pi"), v2.variables_of(start, "old_pi")
     variables, history = list(new.values()), []
     adam = optimizers.Adam(0.01, epsilon=1e-5)
@@ -90,7 +90,7 @@ def ppo(states, actions, returns, start, epochs, held=True, ratio_of=None):
 
 
 def ratio_to_itself(*args):
-    """`train_ppo` with the policy's ratio to itself: it is always 1, never clipped."""
+    """Runs `train_ppo` with the policy's ratio to itself: always 1, never clipped."""
     return ppo(*args, ratio_of="itself")
 
 
@@ -99,7 +99,7 @@ def advantage_with_gradient(*args):
 
 
 def one_tape(states, actions, rewards, nexts, over, start):
-    """`train_ddpg` that computes both gradients before both steps."""
+    """Runs `train_ddpg`, but computes both gradients before both steps."""
     names = "actor", "critic", "actor_target", "critic_target"
     nets = [v2.variables_of(start[n.partition("_")[0]], n) for n in names]
     actor, critic, actor_target, critic_target = nets
@@ -138,7 +138,7 @@ def one_tape(states, actions, rewards, nexts, over, start):
 
 
 def one_network(states, actions, returns, start, order):
-    """`train_workers` with gradients at the current global network."""
+    """Runs `train_workers` with gradients at the current global network."""
     found = v2.train_workers(states, actions, returns, start, [0] * len(order))
     weights = found["variables"]
     shared = {n: v for n, v in weights.items() if n.startswith("global")}
@@ -166,7 +166,7 @@ def ends_of_the_next(rewards, values, over, last):
 
 
 def errors_after(states, actions, targets, rows, start):
-    """`train_prioritized` with the errors of a second call, after the step."""
+    """Runs `train_prioritized` with the errors of a second call, after the step."""
     net = v2.variables_of(start, "q")
     variables, adam = list(net.values()), optimizers.Adam(0.01)
     priorities, history = np.ones(len(states), states.dtype), []

@@ -423,7 +423,7 @@ class RNNTest(unittest.TestCase):
 
 
 def legacy_keras_checks():
-    """The checks that need cells of tf_keras, for a process that enabled tf_keras."""
+    """Returns the checks of cells of tf_keras, for a process that enabled tf_keras."""
     cases = [
         case
         for case in CASES

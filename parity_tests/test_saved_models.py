@@ -665,7 +665,7 @@ class BackTest(unittest.TestCase):
 
 
 def imported(graph_def, specs, feeds, fetches):
-    """The usual advice: `tf.graph_util.import_graph_def` in a function."""
+    """Follows the usual advice: `tf.graph_util.import_graph_def` in a function."""
 
     @tf.function(input_signature=specs)
     def function(*args):

@@ -37,7 +37,7 @@ def op(name, slug, args, skip=(), cls=Op, **options):
 
 
 def merged(filters, classes, scale, fused=None, name="net"):
-    """A network whose inner `normalizer_params` are merged with the outer dict."""
+    """Makes a network whose inner `normalizer_params` are merged with the outer."""
     net = v2.make_network(filters, classes, scale, fused=fused, name=name)
     for conv in net.conv2:
         conv.normalizer.epsilon = 0.01
@@ -45,7 +45,7 @@ def merged(filters, classes, scale, fused=None, name="net"):
 
 
 def outer(filters, classes, scale, fused=None, name="net"):
-    """A network in which the outer scope's arguments win."""
+    """Makes a network in which the outer scope's arguments win."""
     net = v2.make_network(filters, classes, scale, fused=fused, name=name)
     for conv in net.conv2:
         conv.activation = tf.nn.relu
@@ -53,7 +53,7 @@ def outer(filters, classes, scale, fused=None, name="net"):
 
 
 def with_relu(units, size, name="net"):
-    """A depthwise convolution with Keras' default activation: none."""
+    """Makes a depthwise convolution with Keras' default activation: none."""
     net = v2.make_separable_conv2d(units, size, name=name)
     net.activation = None
     return net

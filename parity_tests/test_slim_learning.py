@@ -84,7 +84,7 @@ def without_penalties(x, y, start, steps, rate, options):
 
 
 def until(x, y, start, stops):
-    """Runs that take no step if all steps have been taken."""
+    """Trains in runs that take no step if all steps have been taken."""
     done, found = 0, None
     for stop in stops:
         if stop > done:

@@ -92,12 +92,12 @@ def one_name_each(x, aliases):
 
 
 def strided(units, size, stride=1, rate=1, name="root"):
-    """A convolution with TensorFlow's SAME padding."""
+    """Makes a convolution with TensorFlow's SAME padding."""
     return Conv2D(f"{name}/conv1", units, size, stride, rate=rate)
 
 
 def keras_norms(blocks, root, classes, fused=None, name="resnet_v2"):
-    """A network whose batch norms have Keras' epsilon."""
+    """Makes a network whose batch norms have Keras' epsilon."""
     net = v2.make_resnet_v2(blocks, root, classes, fused=fused, name=name)
     for module in net.submodules:
         if isinstance(module, ContribBatchNorm):
@@ -124,7 +124,7 @@ def counting_zeros(base, classes, keep_prob=0.8, fused=None, name="InceptionV3")
 
 
 def frozen(files, x, y, blocks, start, exclude, trained, steps):
-    """Runs norms that are not trained in inference mode, as Keras does."""
+    """Runs batch norms in inference mode if they are not trained, as Keras does."""
 
     class Frozen(v2.ResNetV2):
         def __call__(self, x, is_training):

@@ -31,7 +31,7 @@ THREE = [np.float32([[1], [2], [3]]), START[1]]
 
 
 def resume_weights_alone(batches, start, stops):
-    """`stop_and_resume` with a checkpoint that does not contain the optimizer."""
+    """Calls `stop_and_resume` with a checkpoint that does not contain the optimizer."""
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:

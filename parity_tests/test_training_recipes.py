@@ -379,7 +379,7 @@ class TrainingRecipesTest(unittest.TestCase):
 
 class PartsTest(unittest.TestCase):
     def test_the_files_of_parts_are_those_of_a_saver(self):
-        """Byte for byte: the cases begin with the files of a v1 program."""
+        """Compares bytes: the cases begin with the files of a v1 program."""
         sizes = iter([23, 22, 22] * 2)
 
         def initial(shape, dtype, partition_info):

@@ -17,7 +17,7 @@ __all__ = [
 
 
 def draw_weights():
-    """Sets a seeded initializer for this scope: the mechanisms take no initializer."""
+    """Sets a seeded initializer for this scope, because the mechanisms accept none."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 

@@ -120,7 +120,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
 
 def normalize(batches, decay=0.75, epsilon=0.125):
-    """Batch normalization by hand: batch moments in training, then moving averages.
+    """Normalizes by batch moments in training, and by moving averages in inference.
 
     Args:
         batches: [n, batch, features] float array.

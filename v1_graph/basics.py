@@ -30,7 +30,8 @@ def product(x, y):
     Raises:
         ValueError: while a graph is made: vectors, or sizes that do not fit.
         TypeError: while a graph is made: two different dtypes.
-        tf.errors.InvalidArgumentError: any of these, when the op runs.
+        tf.errors.InvalidArgumentError: one of these mistakes, if it is found only when
+            the op runs.
     """
     return tf.matmul(x, y)
 
@@ -153,8 +154,9 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
     Raises:
         TypeError: while a graph is made: integers, or two different dtypes.
-        ValueError: while a graph is made: samples that are no vectors.
-        tf.errors.InvalidArgumentError: any of these, when the graph runs.
+        ValueError: while a graph is made: samples that are not vectors.
+        tf.errors.InvalidArgumentError: one of these mistakes, if it is found only when
+            the graph runs.
     """
     # --- build
     with tf.Graph().as_default():
@@ -177,7 +179,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
 
 def frozen_batches(calls, size, seed):
-    """Draws with NumPy while the graph is built: a trap, all calls get one batch.
+    """Draws with NumPy while the graph is built; a trap: all calls get one batch.
 
     Args:
         calls: how many batches to draw.
@@ -218,7 +220,7 @@ def fed_batches(sizes, seed):
 
 
 def drawn_batches(calls, size, seed):
-    """Draws each batch with an op of the graph, again in each run.
+    """Draws a new batch in each run, with a random op of the graph.
 
     Args:
         calls: how many batches to draw.

@@ -15,7 +15,7 @@ __all__ = [
 
 
 def draw_weights():
-    """Sets a seeded initializer for this scope: few layers here take an initializer."""
+    """Sets a seeded initializer for this scope, because few layers here accept one."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
@@ -23,7 +23,7 @@ def tile_batch(t, multiplier):
     """Repeats each row of a batch `multiplier` times, once for each beam.
 
     Args:
-        t: [batch, ...] tensor, or a tuple of such.
+        t: [batch, ...] tensor, or a tuple of such tensors.
         multiplier: how many copies of a row, the beam width.
 
     Returns:
@@ -104,7 +104,7 @@ def make_beam_search(
 
 
 def decode(decoder, longest):
-    """Runs a decoder; returns the dict of its results, and its last state."""
+    """Runs a decoder; returns the dict of its results, and the last state."""
     outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
         decoder, maximum_iterations=longest
     )

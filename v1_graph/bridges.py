@@ -27,8 +27,8 @@ def fit(data, start, optimizer, hyper, stops):
     Args:
         data: (x, y), [n, features] and [n, units] arrays of one float dtype.
         start: (kernel, bias), [features, units] and [units] arrays of this dtype.
-        optimizer: its name, such as "Adam".
-        hyper: dict of its arguments, such as {"learning_rate": 0.5}.
+        optimizer: name of the optimizer, such as "Adam".
+        hyper: dict of the optimizer's arguments, such as {"learning_rate": 0.5}.
         stops: increasing list of the step numbers at which to read the variables.
 
     Returns:
@@ -163,7 +163,8 @@ def resume_objects(data, start, stop, steps):
     Args:
         data, start: as for `fit`.
         stop: how many steps of Adam the first program takes.
-        steps: how many steps the second one takes, from the checkpoint of the first.
+        steps: how many steps the second program takes, from the checkpoint of the first
+            program.
 
     Returns:
         {name: value} of the variables after the last step, named as in `fit`.
@@ -227,7 +228,7 @@ def run_network(x, y, kernel, steps, rate=0.125):
 
 
 def _network(x, kernel):
-    """Unchanged graph code: returns the outputs and the penalty."""
+    """Computes the outputs and the penalty by unchanged graph code."""
     first = tf.identity(_recurrent(x, kernel), name="first")
     second = _recurrent(first, kernel)  # the same kernel
     return tf.identity(second, name="second"), tf.losses.get_regularization_loss()
@@ -293,7 +294,7 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Imports a frozen graph, also with TensorFlow 1 loops, and evaluates tensors.
+    """Imports a frozen graph, even with TensorFlow 1 loops, and evaluates tensors.
 
     Args:
         graph: the file, bytes as a uint8 array.

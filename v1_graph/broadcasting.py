@@ -65,7 +65,7 @@ def make_dense_of_concatenation(units, name="tiled"):
 
 
 def make_merge(units, name="merge"):
-    """Makes a dense layer of features and context as two products that broadcast.
+    """Makes a dense layer that adds products of features and context by broadcasting.
 
     Args:
         units: size of the last output dimension.
@@ -93,7 +93,7 @@ def make_merge(units, name="merge"):
 
 
 def sum_of_broadcast(a, b, axis=None):
-    """Sums a + b; with `axis`, broadcasting by mistake changes the result's shape.
+    """Sums a + b; with `axis`, the result's shape reveals an unintended broadcast.
 
     Args:
         a: tensor.

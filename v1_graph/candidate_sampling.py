@@ -108,7 +108,7 @@ def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
     """Computes `nce_loss` with weights in shards: row i is in shard i % len(shards).
 
     Args:
-        shards: list of [rows, depth] tensors; the first ones may have one row more.
+        shards: list of [rows, depth] tensors; the first shards may have one row more.
         biases, labels, inputs, sampled: as for `nce_loss`.
 
     Returns:

@@ -77,7 +77,7 @@ def with_optimizers(options):
 
 
 class Losses(tf.train.SessionRunHook):
-    """Records the training loss of each step: the last one in the graph's losses."""
+    """Records the training loss of each step, the graph's last `tf.losses` loss."""
 
     def begin(self):
         self.losses, self.loss = [], tf.losses.get_losses()[-1]
@@ -297,7 +297,7 @@ def predict(kind, saved, features, options=()):
 def warm_start(
     words, labels, saved, old_words, new_words, buckets, steps, batch_size, initial=0.0
 ):
-    """Warm-starts a linear classifier of words from one with another vocabulary.
+    """Warm-starts a linear classifier of words from a model with another vocabulary.
 
     Args:
         words: [n, most] string array, where "" is padding.

@@ -98,7 +98,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
         weights: {"kernel": [features, units] array, "bias": [units] array}, the initial
             values.
         stop: how many steps the first program takes.
-        steps: how many steps the second one takes.
+        steps: how many steps the second program takes.
         rate: learning rate.
 
     Returns:
@@ -129,7 +129,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Trains with an Adam that was made inside a scope, and reads its checkpoint.
+    """Trains with an Adam made inside a scope; returns the checkpoint's arrays.
 
     Args:
         w: float array, the variable `net/w`.
@@ -176,8 +176,8 @@ def restore_part(saved, start, names):
 
     Raises:
         tf.errors.NotFoundError: the checkpoint has no such name.
-        tf.errors.InvalidArgumentError: another dtype, or another shape (ValueError in
-            TensorFlow 2).
+        tf.errors.InvalidArgumentError: a variable has another dtype in the checkpoint,
+            or another shape (ValueError in TensorFlow 2).
     """
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
@@ -317,8 +317,8 @@ def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
 
     Returns:
         dict with the names of the `files` left in the directory, of the `latest`
-        checkpoint, and of `all` checkpoints in the state file, and the step of the
-        latest one, `resumed`.
+        checkpoint, and of `all` checkpoints in the state file; and `resumed`, the step
+        of the latest checkpoint.
     """
     with tempfile.TemporaryDirectory() as folder:
         for steps in runs:

@@ -86,7 +86,7 @@ def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
 
 
 def make_fused_both_ways(units, name="reader"):
-    """Makes a bidirectional LSTM with `LSTMBlockFusedCell`, `TimeReversedFusedRNN`.
+    """Makes a bidirectional LSTM of `LSTMBlockFusedCell` and `TimeReversedFusedRNN`.
 
     Args:
         units: size of both parts of each state.
@@ -142,7 +142,7 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM with layer normalization of each gate and of the new c.
+    """Makes an LSTM with layer normalization of each gate and of the new cell state.
 
     Args:
         units: size of both parts of the state.
@@ -353,7 +353,7 @@ def make_minimal(units, name="reader"):
 
 
 def affine(inputs, units):
-    """Concatenates the inputs and applies a dense layer, as `_linear` of old cells."""
+    """Concatenates inputs and applies a dense layer, as old cells' `_linear` did."""
     x = tf.concat(inputs, 1)
     kernel = tf.get_variable("kernel", [x.shape[1], units], x.dtype)
     bias = tf.get_variable("bias", [units], x.dtype, tf.zeros_initializer())

@@ -244,7 +244,7 @@ def make_sequences(size, units, name="reader"):
 
     Args:
         size: number of ids.
-        units: size of their vectors.
+        units: size of the ids' vectors.
         name: scope of `sequence_input_layer/ids_embedding/embedding_weights`.
 
     Returns:

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it reversed, and doubles its array leaves.
+    """Flattens a structure, packs its leaves in reverse, and doubles the arrays.
 
     Args:
         structure: nested lists, tuples and dicts of arrays, numbers, text or None.
@@ -69,7 +69,7 @@ def same_structure(a, b, check_types=True):
 
 
 def up_to(shallow, deep):
-    """Splits a structure at the leaves of a shallower one, and names these leaves.
+    """Splits a structure at the leaves of a shallower structure; names these leaves.
 
     Args:
         shallow: nested lists, tuples and dicts.

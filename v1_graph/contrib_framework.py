@@ -200,7 +200,7 @@ def make_centered(decay=0.9, name="centered"):
 
 
 def write_old_summaries(tags, values):
-    """Writes summaries as the ops before 1.0 did: no scope is added to the tags.
+    """Writes summaries as ops before TensorFlow 1.0 did: without scopes in the tags.
 
     Args:
         tags: list of k distinct texts.

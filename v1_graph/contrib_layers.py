@@ -104,9 +104,10 @@ def make_conv2d(
     Args:
         filters: list of two numbers of output channels.
         size: [height, width] of the kernels, or a number for both.
-        stride: [height, width] of the first one's stride, or a number for both.
+        stride: [height, width], the stride of the first convolution, or a number for
+            both.
         padding: "SAME" or "VALID".
-        rate: dilation of the second one.
+        rate: dilation of the second convolution.
         biases: whether the layers have biases.
         name: scope of the variables `Conv/weights`, `Conv/biases`, `Conv_1/weights`, …
 

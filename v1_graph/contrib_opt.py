@@ -138,7 +138,7 @@ def line_loss(x, y, start):
 
 
 def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
-    """Trains, saves moving averages in place of the weights, and evaluates them.
+    """Trains, saves moving averages in place of the weights, evaluates the averages.
 
     Args:
         x: [n, features] float array.
@@ -150,8 +150,8 @@ def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
         counted: whether this share is smaller in early steps (`num_updates`).
 
     Returns:
-        dict with the `losses` before each step, the `saved` arrays by name, and the
-        loss that is `evaluated` with them.
+        dict with the `losses` before each step, the `saved` arrays by name, and
+        `evaluated`, the loss with the saved arrays.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model.ckpt")
@@ -180,7 +180,7 @@ def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
 
 
 def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
-    """Trains two tasks; a step without a task does not change its weights and slots.
+    """Trains two tasks; a step without a task keeps that task's weights and slots.
 
     Args:
         x: [n, features] float array.
@@ -262,7 +262,7 @@ def minimize_externally(x, y, start, iterations, bounds=None):
     """
 
     class Interface(tensorflow.contrib.opt.ExternalOptimizerInterface):
-        """Runs `descend`; `ScipyOptimizerInterface` calls `scipy.optimize.minimize`."""
+        """Runs `descend` in place of SciPy, which `ScipyOptimizerInterface` runs."""
 
         def _minimize(
             self,

@@ -69,8 +69,8 @@ def predict_frames(films, start, steps, rate=0.01):
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, and `told`: the frame after the last
-        one, as predicted after training, [n, height, width, 1].
+        dict with the `losses` before each step, and `told`: the next frame of each
+        film, as predicted after training, [n, height, width, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- cells
@@ -114,7 +114,7 @@ def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader
     Args:
         units: size of c, for all groups together.
         groups: number of groups.
-        projected: size of h if it differs from that of c.
+        projected: size of h if it differs from the size of c.
         forget_bias: added to the bias of the forget gate; not saved in checkpoints.
         name: scope of the variables `rnn/glstm_cell/group0/kernel`, `…/bias_i`,
             `…/bias_j`, `…/bias_f`, `…/bias_o`, `…/projection/kernel`.

@@ -26,9 +26,10 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
     Args:
         units: size of the state of the GRU.
-        window: how many last outputs it attends to; zeros in the beginning.
+        window: how many last outputs the cell attends to; zeros in the beginning.
         size: size of the outputs if it differs from `units`.
-        hidden: size of the layer that scores if it differs from that of the outputs.
+        hidden: size of the layer that scores if it differs from the size of the
+            outputs.
         name: scope of `rnn/attention_cell_wrapper/kernel`, `…/bias`, `…/gru_cell/…`,
             `…/attention/attn_w`, `…/attn_v`, `…/kernel`, `…/bias` and
             `…/attn_output_projection/…`.
@@ -36,7 +37,7 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
     Returns:
         Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
         [batch] ints. It returns the outputs, [batch, time, size], and the last state:
-        that of the GRU, the context, and the window, [batch, window * size].
+        the state of the GRU, the context, and the window, [batch, window * size].
     """
 
     def read(x, lengths=None):
@@ -127,7 +128,7 @@ def make_embedding_reader(units, classes, size, name="reader"):
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes a bidirectional LSTM that is unrolled, with a list of outputs.
+    """Makes an unrolled bidirectional LSTM that returns its outputs as a list.
 
     Args:
         units: size of both parts of each state.
@@ -253,7 +254,7 @@ def run_cudnn_gru(x, weights):
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains an LSTM language model on pieces of text; the state is passed on.
+    """Trains an LSTM language model on pieces of text; carries the state over.
 
     Args:
         words: [batch, time] int array; time is one more than a multiple of `pieces`.

@@ -28,7 +28,7 @@ def run_tests(x, expected):
 
     Args:
         x: float array to square.
-        expected: array like it.
+        expected: array like `x`.
 
     Returns:
         dict with the `values`, whether each was computed in `eager` mode, how often
@@ -70,7 +70,7 @@ def checkpoint_gradients(x, kernels, every):
 
     Returns:
         dict with the `loss`, the `gradients` with respect to the kernels, and how many
-        layers are `computed`, with those that are recomputed.
+        layers are `computed`, including the recomputed layers.
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- network
@@ -89,7 +89,7 @@ def checkpoint_gradients(x, kernels, every):
 
 
 def memory_saving_gradients(y, xs, checkpoints):
-    """`tf.gradients(y, xs)`, computed from copies of the ops between checkpoints."""
+    """Computes `tf.gradients(y, xs)` from copies of the ops between checkpoints."""
     ge = tensorflow.contrib.graph_editor
     behind = ge.get_backward_walk_ops([y.op], inclusive=True)
     ahead = ge.get_forward_walk_ops([x.op for x in xs], within_ops=behind)
@@ -188,7 +188,7 @@ def transform(images, angle, offset, interpolation="NEAREST", output_shape=None)
         angle: scalar float tensor, as for `rotate`.
         offset: [2] float tensor, as for `translate`.
         interpolation: "NEAREST" or "BILINEAR".
-        output_shape: [height, width] of the result, by default those of the images.
+        output_shape: [height, width] of the result, by default the size of the images.
 
     Returns:
         Tensor of images.
@@ -242,7 +242,7 @@ def gate(signals, frame_length, frame_step, floor):
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
-    """The q-th percentile, as the nearest, lower or higher element of `x`.
+    """Computes the q-th percentile: the nearest, lower or higher element of `x`.
 
     Args:
         x: float tensor of a known rank.
@@ -264,7 +264,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
 
 def normal_terms(x, loc, scale, prior_loc, prior_scale):
-    """Log-probability, CDF, entropy and KL divergence of normal distributions.
+    """Computes log density, CDF, entropy and KL divergence of normal distributions.
 
     Args:
         x: [n, units] float tensor.

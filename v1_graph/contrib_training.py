@@ -154,7 +154,7 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
         )
 
     class Collector(tf.estimator.Exporter):
-        """Exporter that only collects the metrics of every evaluation."""
+        """An exporter that only collects the metrics of every evaluation."""
 
         name = "collector"
 
@@ -200,13 +200,14 @@ def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
         rows: list of lists of ints, none empty.
         labels: [n] int array.
         batch_size: number of sequences in a batch.
-        boundaries: increasing ints; a length equal to one is in the bucket above it.
+        boundaries: increasing ints; a length equal to a boundary is in the bucket above
+            the boundary.
         smaller_final_batch: whether to keep smaller batches at the end.
 
     Returns:
         List of batches, dicts of the `lengths`, [b] int32, the `words`, [b, most]
-        int32, padded with 0, and the `labels`. They are sorted by bucket, because the
-        order of the buckets depends on threads.
+        int32, padded with 0, and the `labels`. The batches are sorted by bucket,
+        because the order of the buckets depends on threads.
     """
     training = tensorflow.contrib.training
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -241,7 +242,7 @@ def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
 
 
 def run_all(build, batches):
-    """Updates metrics of contrib, and returns their values after each batch."""
+    """Updates contrib's metrics, and returns the metrics' values after each batch."""
     metrics = tensorflow.contrib.metrics
     with tf.Graph().as_default(), tf.Session() as sess:
         inputs = [tf.placeholder(a.dtype, [None, *a.shape[1:]]) for a in batches[0]]
@@ -255,7 +256,7 @@ def run_all(build, batches):
 
 
 def stream(batches):
-    """Streaming metrics for binary classification: AUC, F1, covariance, kappa, ….
+    """Streams metrics of binary classification: AUC, F1, covariance, kappa, ….
 
     Args:
         batches: list of (labels, scores, weights), [n] float32 arrays: labels 0 or 1,
@@ -292,7 +293,7 @@ def stream(batches):
 
 
 def stream_at_k(batches, k):
-    """Streaming precision, recall and average precision of the k highest scores.
+    """Streams precision, recall and average precision of the k highest scores.
 
     Args:
         batches: list of (labels, scores): int64 [n, labels], float32 [n, classes]
@@ -328,8 +329,8 @@ def look_up(words, vocabulary, num_oov_buckets=0, more=()):
         more: {word: number} to insert into a mutable table.
 
     Returns:
-        dict of arrays like `words`: the `ids` in the vocabulary or of a bucket, the
-        ids `found` without buckets, -1 if missing, those of the mutable table,
+        dict of arrays like `words`: the `ids` in the vocabulary or of a bucket, the ids
+        `found` without buckets, -1 if missing, the ids of the mutable table,
         `inserted`, and the ids mapped back to `words`, "UNK" if missing.
 
     Raises:

@@ -47,7 +47,8 @@ def make_gdn(inverse=False, name="net"):
         name: scope of the variables `gdn/reparam_beta` and `gdn/reparam_gamma`.
 
     Returns:
-        Callable from a [batch, height, width, channels] float tensor to another.
+        Callable from a [batch, height, width, channels] float tensor to a tensor of the
+        same shape.
     """
 
     def normalize(x):
@@ -112,8 +113,8 @@ def sample(images, places):
 
     Args:
         images: [n, height, width, channels] float tensor.
-        places: [n, ..., 2] tensor of its dtype, (x, y) of each pixel: the column, then
-            the row; pixels beyond the border are 0.
+        places: [n, ..., 2] tensor of the dtype of `images`, (x, y) of each pixel: the
+            column, then the row; pixels beyond the border are 0.
 
     Returns:
         [n, ..., channels] tensor.

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def add_or_multiply(p, a, b):
-    """Adds or multiplies two tensors, as a scalar condition says.
+    """Adds two tensors if a scalar condition is true, and otherwise multiplies them.
 
     Args:
         p: scalar boolean tensor; True adds.
@@ -41,14 +41,15 @@ def add_or_multiply(p, a, b):
 
 
 def branches_that_ran(first):
-    """Counts the ops that run: all made before a `cond`, only one branch inside.
+    """Counts the ops that run: both if made before a `cond`, one if made inside.
 
     Args:
         first: boolean, whether to take the first branch.
 
     Returns:
         Three lists of two: the results of the branches, the counters of the ops made
-        before the `cond`, and those of the ops inside. Counters begin at 0 and 10.
+        before the `cond`, and the counters of the ops inside. Counters begin at 0 and
+        10.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -81,7 +82,7 @@ def choose(p, a, b):
         b: tensor of the shape and dtype of `a`.
 
     Returns:
-        Tensor like `a`, taken from it where `p` holds, else from `b`.
+        Tensor like `a`: elements of `a` where `p` is True, else of `b`.
 
     Raises:
         ValueError, tf.errors.InvalidArgumentError: the shapes do not fit.
@@ -90,7 +91,7 @@ def choose(p, a, b):
 
 
 def log_or_zero_trap(x):
-    """Logarithm where x > 0, else 0; wrong: the gradient at 0 is NaN.
+    """Computes log(x) where x > 0, else 0; a trap: the gradient at 0 is NaN.
 
     Args:
         x: float tensor.
@@ -103,7 +104,7 @@ def log_or_zero_trap(x):
 
 
 def log_or_zero(x):
-    """Logarithm where x > 0, else 0, with a gradient of 0 there.
+    """Computes log(x) where x > 0; elsewhere the result and its gradient are 0.
 
     Args:
         x: float tensor.
@@ -117,7 +118,7 @@ def log_or_zero(x):
 
 
 def rate_of_step(step, rate):
-    """Piecewise constant learning rate: `rate`, then a tenth, then a hundredth.
+    """Computes a piecewise constant rate: `rate`, a tenth and a hundredth of it.
 
     Args:
         step: scalar integer tensor.
@@ -154,7 +155,7 @@ def activate(kind, x):
 
 
 def fibonacci(n):
-    """The n-th Fibonacci number, by a loop that carries two numbers.
+    """Computes the n-th Fibonacci number by a loop that carries two numbers.
 
     Args:
         n: scalar int32 tensor.
@@ -174,7 +175,7 @@ def fibonacci(n):
 
 
 def fibonacci_grown(n, length=None):
-    """The first n Fibonacci numbers, in a tensor that grows in the loop.
+    """Computes the first n Fibonacci numbers in a tensor that grows in the loop.
 
     Args:
         n: scalar int32 tensor; if it is less than 2, two numbers are returned.
@@ -201,7 +202,7 @@ def fibonacci_grown(n, length=None):
 
 
 def fibonacci_array(n):
-    """The first n Fibonacci numbers, in a TensorArray: no copy per step.
+    """Computes the first n Fibonacci numbers in a TensorArray: no copy per step.
 
     Args:
         n: scalar int32 tensor, at least 2.
@@ -227,7 +228,7 @@ def fibonacci_array(n):
 
 
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
-    """Integer powers by repeated squaring: a branch in a loop, with gradients.
+    """Computes integer powers by repeated squaring: a branch in a loop.
 
     Args:
         x: float tensor.
@@ -267,7 +268,8 @@ def sum_positive_until(values, limit):
         limit: scalar tensor of the same dtype.
 
     Returns:
-        Scalar tensor, a sum that just exceeds `limit` or the sum of all.
+        Scalar tensor, a sum that just exceeds `limit`, or the sum of all positive
+        values.
     """
 
     # Python's `break` becomes one more loop variable.
@@ -289,12 +291,12 @@ def sum_positive_until(values, limit):
 
 
 def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
-    """Square roots by Newton's method until the steps are small; without a gradient.
+    """Computes square roots by Newton's method until steps are small; no gradient.
 
     Args:
         x: tensor of positive floats.
         tolerance: float, the loop ends when all steps are at most this.
-        maximum_iterations: int, the limit if it does not converge.
+        maximum_iterations: int, the limit if the loop does not converge.
 
     Returns:
         Tensor like `x`, without a gradient.
@@ -314,7 +316,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
 
 def summarize_rows(rows):
-    """The mean and the argmax of every row, with `map_fn`.
+    """Computes the mean and the argmax of every row, with `map_fn`.
 
     Args:
         rows: [n, columns] tensor.
@@ -330,7 +332,7 @@ def summarize_rows(rows):
 
 
 def smooth(values, decay, reverse=False):
-    """Exponential moving averages along a sequence, with `scan`.
+    """Computes exponential moving averages along a sequence, with `scan`.
 
     Args:
         values: [steps, ...] tensor.
@@ -351,7 +353,7 @@ def polynomial(coefficients, x, ascending=False):
     Args:
         coefficients: [degree + 1] tensor.
         x: tensor of the same dtype.
-        ascending: bool, whether the first coefficient is the constant one.
+        ascending: bool, whether the first coefficient is the constant term.
 
     Returns:
         Tensor like `x`.

@@ -39,12 +39,12 @@ def batch_gather(tensor, indices):
 
 
 def decode_step(cell, state, ids):
-    """One step of a simple recurrent decoder: the next state and the logits.
+    """Takes a step of a simple recurrent decoder; returns the new state and logits.
 
     Args:
         cell: dict of `embedding` [classes, units], `kernel` [units, units] and
             `projection` [units, classes], tensors of one float dtype.
-        state: [batch, width, units] tensor of that dtype.
+        state: [batch, width, units] tensor of the dtype of `cell`.
         ids: [batch, width] int32 tensor, the previous tokens.
 
     Returns:
@@ -56,7 +56,7 @@ def decode_step(cell, state, ids):
 
 
 def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Beam search, unrolled: one copy of the step in the graph per token.
+    """Runs an unrolled beam search: the graph has one copy of the step per token.
 
     Args:
         cell: dict of tensors, see `decode_step`.
@@ -116,7 +116,7 @@ def search_step(cell, beam, end, fan_out):
 
 
 def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Beam search in a `while` loop, whose length is a tensor.
+    """Runs a beam search in a `while` loop; a tensor sets the number of steps.
 
     Args:
         cell: dict of tensors, see `decode_step`.
@@ -285,7 +285,7 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
 
 
 def unpool(x, size=2):
-    """Max pooling and unpooling: puts each maximum back in its place, 0 elsewhere.
+    """Max-pools, then unpools: puts each maximum back in its place, and 0 elsewhere.
 
     Args:
         x: [batch, height, width, channels] float32 tensor.

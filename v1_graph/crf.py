@@ -56,7 +56,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
 
 
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
-    """Unnormalized score of each tag sequence: unary plus transition scores.
+    """Computes each tag sequence's unnormalized score: unary plus transition scores.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -78,7 +78,7 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
 def crf_multitag_sequence_score(
     inputs, tag_bitmap, sequence_lengths, transition_params
 ):
-    """Log-sum-exp of the scores of all tag sequences that a bitmap allows.
+    """Computes log-sum-exp of the scores of all tag sequences that a bitmap allows.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -96,7 +96,7 @@ def crf_multitag_sequence_score(
 
 
 def crf_log_norm(inputs, sequence_lengths, transition_params):
-    """Log partition function: log-sum-exp of the scores of all tag sequences.
+    """Computes the log partition function: log-sum-exp of all sequences' scores.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -112,7 +112,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params):
-    """Log-likelihood of each tag sequence.
+    """Computes the log-likelihood of each tag sequence.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -163,7 +163,7 @@ def make_crf(name="crf"):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Marginal probability of each tag at each step (forward-backward algorithm).
+    """Computes each tag's marginal probability at each step (forward-backward).
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -195,7 +195,7 @@ def marginals(inputs, sequence_lengths, transition_params):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """Viterbi decoding: the best tag sequence of each example, and its score.
+    """Finds each example's best tag sequence, and its score, by Viterbi decoding.
 
     Args:
         potentials: [batch, time, tags] float tensor of scores.
@@ -203,8 +203,8 @@ def crf_decode(potentials, transition_params, sequence_length):
         sequence_length: [batch] int tensor.
 
     Returns:
-        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores). An
-        empty sequence is treated as one of length 1.
+        ([batch, time] int32 best tags, 0 past the end; [batch] scores of these
+        sequences). An empty sequence is treated as a sequence of length 1.
     """
     return tensorflow.contrib.crf.crf_decode(
         potentials, transition_params, sequence_length
@@ -214,7 +214,7 @@ def crf_decode(potentials, transition_params, sequence_length):
 def constrained_decode(
     potentials, tag_bitmap, allowed, transition_params, sequence_length
 ):
-    """Viterbi decoding that uses only the allowed tags and transitions.
+    """Decodes by Viterbi with only the allowed tags and transitions.
 
     Args:
         potentials: [batch, time, tags] float tensor of scores.
@@ -225,8 +225,8 @@ def constrained_decode(
         sequence_length: [batch] int tensor.
 
     Returns:
-        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores,
-        -inf where no sequence is allowed).
+        ([batch, time] int32 best tags, 0 past the end; [batch] scores of these
+        sequences, -inf where no sequence is allowed).
     """
     never = potentials.dtype.as_numpy_dtype("-inf")
     return tensorflow.contrib.crf.crf_decode(
@@ -239,14 +239,14 @@ def constrained_decode(
 
 
 def viterbi_decode(score, transition_params):
-    """Viterbi decoding of one sentence in NumPy.
+    """Decodes one sentence by Viterbi in NumPy.
 
     Args:
         score: [time, tags] float array, cut to the length of the sentence.
         transition_params: [tags, tags] array, from the row to the column.
 
     Returns:
-        (list of tags; their score).
+        (list of tags; the score of this list).
 
     Raises:
         IndexError: an empty sentence.

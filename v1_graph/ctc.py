@@ -16,26 +16,26 @@ __all__ = [
 
 
 def ctc_loss(labels, logits, lengths):
-    """CTC loss of sparse labels; the last class is the blank.
+    """Computes the CTC loss of sparse labels; the last class is the blank.
 
     Args:
         labels: (indices [n, 2] int64, values [n] int32, shape [2] int64) of a sparse
             tensor, [batch, labels], below the last class, which is the blank.
         logits: [time, batch, classes] float tensor.
-        lengths: [batch] int32 tensor, of the logits.
+        lengths: [batch] int32 tensor: number of steps in each row of logits.
 
     Returns:
         [batch] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: more labels than steps, or a label that is no
+        tf.errors.InvalidArgumentError: more labels than steps, or a label that is not a
             class.
     """
     return tf.nn.ctc_loss(tf.SparseTensor(*labels), logits, lengths)
 
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
-    """CTC loss of labels in a padded matrix.
+    """Computes the CTC loss of labels in a padded matrix.
 
     Args:
         labels: [batch, labels] int32 tensor, below the last class.
@@ -60,7 +60,7 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """CTC loss with `preprocess_collapse_repeated` and `ctc_merge_repeated`.
+    """Computes CTC loss with `preprocess_collapse_repeated`, `ctc_merge_repeated`.
 
     Args:
         labels, logits, lengths: see `ctc_loss`.
@@ -86,7 +86,7 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Greedy CTC decoding: the most probable class of each step, without blanks.
+    """Decodes CTC greedily: takes each step's most probable class, removes blanks.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
@@ -102,7 +102,7 @@ def greedy_decode(logits, lengths, merge_repeated=True):
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """CTC beam search: the labels that are most probable over all alignments.
+    """Decodes CTC by beam search: the most probable labels over all alignments.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
@@ -122,13 +122,14 @@ def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
 
 
 def keras_cost(labels, probabilities, lengths, label_lengths):
-    """`K.ctc_batch_cost`: the CTC loss of softmax probabilities.
+    """Computes the CTC loss of softmax probabilities, as `K.ctc_batch_cost` does.
 
     Args:
         labels: [batch, labels] tensor of whole numbers of any dtype, below the last
             class.
         probabilities: [batch, time, classes] float tensor; the last class is the blank.
-        lengths: [batch, 1] tensor of any dtype, of the probabilities.
+        lengths: [batch, 1] tensor of any dtype: number of steps in each row of
+            probabilities.
         label_lengths: [batch, 1] tensor of any dtype: number of labels in each row.
 
     Returns:
@@ -139,7 +140,7 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: decodes softmax probabilities, greedily or by beam search.
+    """Decodes softmax probabilities, greedily or by beam search: `K.ctc_decode`.
 
     Args:
         probabilities: [batch, time, classes] float tensor; the last class is the blank.
@@ -158,14 +159,14 @@ def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=
 
 
 def label_error_rates(labels, logits, lengths):
-    """Label error rate: edit distance of decoded labels, divided by the true length.
+    """Computes label error rates: edit distance of decoded labels / true length.
 
     Args:
         labels, logits, lengths: see `ctc_loss`.
 
     Returns:
-        ([batch] float32 tensor, inf for a row without true labels if some were decoded;
-        the mean of the rates).
+        ([batch] float32 tensor, inf for a row without true labels if labels were
+        decoded; the mean of the rates).
     """
     (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
     truth = tf.SparseTensor(*labels)

@@ -56,9 +56,10 @@ def from_placeholder(feeds, width):
         List of [batch, width] float32 arrays.
 
     Raises:
-        tf.errors.InvalidArgumentError: a feed without `x`; today TypeError.
-        ValueError: another width or rank, or text; today TypeError.
-        KeyError: a feed with another name; today TypeError.
+        tf.errors.InvalidArgumentError: a feed without `x`; in TensorFlow 2 TypeError.
+        ValueError: a feed with another width or rank, or with text; in TensorFlow 2
+            TypeError.
+        KeyError: a feed with another name; in TensorFlow 2 TypeError.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -155,7 +156,7 @@ def one_shot(x, size, drop_remainder=False):
 
 
 def next_batches(x, size, count):
-    """Sums each of `count` batches, and raises an error if there are fewer.
+    """Sums each of `count` batches, and raises if the dataset has fewer batches.
 
     Args:
         x: [n, ...] array.
@@ -166,7 +167,8 @@ def next_batches(x, size, count):
         List of `count` sums.
 
     Raises:
-        tf.errors.OutOfRangeError: too few; StopIteration from an eager `next`.
+        tf.errors.OutOfRangeError: the dataset has fewer batches. An eager `next` raises
+            StopIteration.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -183,15 +185,16 @@ def initializable(arrays, size, seed, initialized=True):
     Args:
         arrays: list of vectors of one dtype; repeat an array for another epoch.
         size: elements per batch.
-        seed: of the graph and of the shuffling; an initialization restarts it.
+        seed: seed of the graph and of the shuffling; an initialization restarts the
+            shuffling.
         initialized: whether to initialize the iterator before its use.
 
     Returns:
         List of lists of batches.
 
     Raises:
-        tf.errors.FailedPreconditionError: not initialized; TensorFlow 2 raises
-            nothing.
+        tf.errors.FailedPreconditionError: the iterator is not initialized; TensorFlow 2
+            raises nothing.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -222,7 +225,7 @@ def reinitializable(train, valid, epochs):
         (estimate, list of the sums of squared errors on `valid`).
 
     Raises:
-        TypeError: the two have different dtypes.
+        TypeError: `train` and `valid` have different dtypes.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -260,7 +263,8 @@ def feedable(sources, turns):
         List of x² + 1, one per turn.
 
     Raises:
-        tf.errors.OutOfRangeError: a source has ended; StopIteration, eagerly.
+        tf.errors.OutOfRangeError: a source has ended. An eager `next` raises
+            StopIteration.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -287,7 +291,7 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
         y: [n] array of the same dtype.
         size: elements per batch; the shuffle buffer holds five times as many.
         epochs: number of epochs.
-        seed: of the graph and of the shuffling.
+        seed: seed of the graph and of the shuffling.
         repeat_first: whether to repeat before shuffling, so that epochs mix.
         rate: learning rate.
 

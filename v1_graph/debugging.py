@@ -39,8 +39,8 @@ def add_vectors(a, b):
         [n] tensor.
 
     Raises:
-        ValueError: one of them is not a vector; InvalidArgumentError, if the rank is
-            not known before the graph runs.
+        ValueError: `a` or `b` is not a vector; InvalidArgumentError, if the rank is not
+            known before the graph runs.
     """
     # --- check
     checks = [tf.assert_rank(a, 1), tf.assert_rank(b, 1)]
@@ -50,7 +50,7 @@ def add_vectors(a, b):
 
 
 def checked_log(x):
-    """Logarithm, after an assertion that all elements are positive.
+    """Computes the logarithm, after an assertion that all elements are positive.
 
     Args:
         x: float tensor.
@@ -69,7 +69,7 @@ def checked_log(x):
 
 
 def attend(queries, keys, values):
-    """Dot-product attention, after an assertion that the three shapes fit.
+    """Computes dot-product attention, after an assertion that the three shapes fit.
 
     Args:
         queries: [batch, n, depth] float tensor.
@@ -95,7 +95,7 @@ def attend(queries, keys, values):
 
 
 def finite_ratio(x, y):
-    """Divides, and raises an error at NaN or infinity, in the gradient as well.
+    """Divides, and raises an error if the result or the gradient is NaN or infinite.
 
     Args:
         x: float tensor.
@@ -162,7 +162,7 @@ def print_sums(xs, message, first_n=-1, on_path=True):
 
 @contextlib.contextmanager
 def captured_stderr():
-    """Yields a list that afterwards holds the text written to file descriptor 2.
+    """Yields a list; after the block it contains what was written to descriptor 2.
 
     Kernels write there directly, not to `sys.stderr`, which Python can redirect.
     """
@@ -267,7 +267,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
     Args:
         x: [batch, n] float array.
         kernel: [n, n] array of the same dtype.
-        power: number of multiplications by it.
+        power: number of multiplications by the kernel.
         types: types of ops to count.
 
     Returns:
@@ -300,7 +300,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
 
 
 def entropy_naive(logits):
-    """Entropy of softmax, but with a gradient of 0: do not train with it.
+    """Computes softmax's entropy, but with a gradient of 0: do not train with it.
 
     Args:
         logits: [..., classes] float tensor.
@@ -314,7 +314,7 @@ def entropy_naive(logits):
 
 
 def entropy(logits):
-    """Entropy of softmax, with the right gradient.
+    """Computes softmax's entropy, with the right gradient.
 
     Args:
         logits: [..., classes] float tensor.

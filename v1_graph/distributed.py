@@ -95,7 +95,7 @@ def task_of(tf_config):
 
 
 def partitions(shape, shards, max_bytes, min_bytes):
-    """Number of shards of a variable by three rules: fixed, maximum, minimum size.
+    """Counts a variable's shards by three rules: number, maximum or minimum size.
 
     Args:
         shape: shape of the float32 variable.
@@ -126,7 +126,7 @@ def square(outputs, targets):
 
 
 def product(outputs, targets):
-    """Loss whose gradient does not depend on the weights, hence not on other steps."""
+    """Computes a loss whose gradient does not depend on the weights or other steps."""
     return tf.reduce_mean(outputs * targets)
 
 
@@ -134,7 +134,7 @@ LOSSES = {"square": square, "product": product}
 
 
 def part_of(x, y, index, count):
-    """The rows of worker `index`: every `count`-th row, from row `index` on."""
+    """Returns the rows of worker `index`: every `count`-th row, from row `index` on."""
     return x[index::count], y[index::count]
 
 
@@ -249,7 +249,7 @@ def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"
 
 
 def synchronous_task(server, cluster, options, x, y, start):
-    """Work of a worker in synchronous training: each step on its part of the rows."""
+    """Trains as a worker, synchronously: each step uses its part of the rows."""
     workers, index = cluster.num_tasks("worker"), options.task_index
     # --- build
     with tf.device(device_setter(cluster, index)):
@@ -280,7 +280,7 @@ def synchronous_task(server, cluster, options, x, y, start):
 
 
 def asynchronous_task(server, cluster, options, x, y, start):
-    """Work of a worker in asynchronous training: steps at its own pace."""
+    """Trains as a worker, asynchronously: takes steps at its own pace."""
     # --- build
     with tf.device(device_setter(cluster, options.task_index)):
         line = Line(start)
@@ -309,7 +309,7 @@ def device_setter(cluster, task_index):
 
 
 def farewell(line):
-    """Hook that reads the weights at the end of the session."""
+    """Makes a hook that reads the weights at the end of the session."""
     step = line.global_step + 0
     with tf.control_dependencies([step]):  # the weights include all counted steps
         kernel, bias = [tf.identity(w) for w in line.weights]
@@ -317,7 +317,7 @@ def farewell(line):
 
 
 def monitored_session(server, options, hooks):
-    """Session of the cluster, in which the chief initializes, restores and saves."""
+    """Makes a session of the cluster; the chief initializes, restores and saves."""
     config = tf.ConfigProto(
         # It sees no other worker, so it does not wait for the others.
         device_filters=["/job:ps", "/job:worker/task:%d" % options.task_index],
@@ -376,7 +376,7 @@ def run_task(options):
 
 
 def define_flags():
-    """Defines the command-line flags of a task, the same on both sides."""
+    """Defines the command-line flags of a task, the same for TensorFlow 1 and 2."""
     flags = tf.app.flags
     flags.DEFINE_string("job_name", "", "ps or worker")
     flags.DEFINE_integer("task_index", 0, "number of the task in its job")

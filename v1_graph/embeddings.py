@@ -33,7 +33,7 @@ def check_batches(*arrays):
 
 
 def steps_over(sess, loss, step, arrays):
-    """Runs one step per row of {placeholder: array}; returns the losses before them."""
+    """Runs a step per row of {placeholder: array}; returns the loss before each."""
     rows = zip(*arrays.values())
     return [sess.run([loss, step], dict(zip(arrays, row)))[0] for row in rows]
 
@@ -49,10 +49,10 @@ def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
     Args:
         words: list of the words, row by row.
         vectors: {word: [depth] float array}, the content of the file.
-        drawn: [words, depth] array of its dtype, initial rows for words that are not in
-            the file.
+        drawn: [words, depth] array of the vectors' dtype, initial rows for words that
+            are not in the file.
         ids: [steps, batch] int array of rows.
-        targets: [steps, batch, outputs] array of that dtype.
+        targets: [steps, batch, outputs] array of the vectors' dtype.
         head: [depth, outputs] array, the weights to train.
         rate: learning rate.
 
@@ -110,9 +110,10 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
     Args:
         known: [known, depth] float array, the frozen rows.
-        fresh: [fresh, depth] array of its dtype, the rows after them.
+        fresh: [fresh, depth] array of the dtype of `known`, the rows after the frozen
+            rows.
         ids: [steps, batch] int array of rows.
-        targets: [steps, batch, depth] array of that dtype.
+        targets: [steps, batch, depth] array of the dtype of `known`.
         rate: learning rate.
 
     Returns:
@@ -139,19 +140,19 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains with Adam, then sets gradients of some rows to 0; these still move.
+    """Trains by Adam, then sets some rows' gradients to 0; the rows still move.
 
     Args:
         table: [rows, depth] float array.
         frozen: [rows] bool array: the rows whose gradients become 0.
         ids: [steps, batch] int array of rows.
         targets: [steps, batch, depth] array of the dtype of the table.
-        free_steps: number of steps before that, in which all rows are trained.
+        free_steps: number of first steps, in which all rows are trained.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, and `tables` after each, [steps, rows,
-        depth].
+        dict with the `losses` before each step, and the `tables` after each step,
+        [steps, rows, depth].
 
     Raises:
         ValueError: not one bool for each row; different numbers of steps or rows, or no
@@ -187,7 +188,7 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
 
 
 def mask_padding(table, ids):
-    """Embedding lookup in which row 0, the padding, is zeros and gets no gradient.
+    """Looks up embeddings; row 0, the padding, is zeros and gets no gradient.
 
     Args:
         table: [rows, depth] float tensor, whose first row is ignored.
@@ -201,7 +202,7 @@ def mask_padding(table, ids):
 
 
 def mean_of_words(table, ids, lengths):
-    """Mean of the word vectors up to each length; zeros for a length of 0.
+    """Averages the word vectors up to each length; returns zeros for a length of 0.
 
     Args:
         table: [rows, depth] float tensor.
@@ -226,13 +227,13 @@ def mean_of_words(table, ids, lengths):
 
 
 def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """Matrix factorization of ratings: mean + user bias + item bias + dot product.
+    """Factorizes ratings: mean + user bias + item bias + dot product.
 
     Args:
         users, items: [steps, batch] int arrays of rows.
         ratings: [steps, batch] float array.
         start: {"users": [users, depth], "items": [items, depth], "user_bias": [users],
-            "item_bias": [items]} of arrays of its dtype.
+            "item_bias": [items]} of arrays of the dtype of `ratings`.
         penalty: factor of the L2 loss of the rows that a step looks up.
         optimizer: "GradientDescent" or "Adagrad"; rows that no step uses do not change.
         rate: learning rate.
@@ -358,11 +359,11 @@ def solve_analogies(table, questions, k):
 
 
 def look_up_parts(parts, ids, strategy="mod"):
-    """Embedding lookup in a partitioned table, with strategy "mod" or "div".
+    """Looks up embeddings in a partitioned table, by the strategy "mod" or "div".
 
     Args:
-        parts: list of [rows, depth] float tensors; if sizes differ, the first ones have
-            one row more.
+        parts: list of [rows, depth] float tensors; if sizes differ, the first parts
+            have one row more.
         ids: int32 or int64 tensor of any shape.
         strategy: "mod": row i is in part i % parts; "div": the parts are contiguous.
 
@@ -382,9 +383,10 @@ def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
     Args:
         table: [rows, depth] float array.
         ids: [steps, batch] int array of rows.
-        targets: [steps, batch, depth] array of its dtype.
+        targets: [steps, batch, depth] array of the dtype of `table`.
         limit: maximum norm of a row.
-        in_table: whether to limit the rows in the table, or only those looked up.
+        in_table: whether to limit the rows in the table, or only the rows that are
+            looked up.
         rate: learning rate.
 
     Returns:

@@ -124,8 +124,9 @@ def train(data, runs, hparams=""):
         hparams: see `parse_hparams`.
 
     Returns:
-        dict with the `losses` of the steps, the `weights` after each, the `steps` taken
-        at the end of each run, and the `names` of the variables in the checkpoint.
+        dict with the `losses` of the steps, the `weights` after each step, the `steps`
+        taken at the end of each run, and the `names` of the variables in the
+        checkpoint.
 
     Raises:
         ValueError: a run with both numbers, or with 0 steps.
@@ -276,7 +277,7 @@ def train_and_evaluate(
     metrics = []
 
     class Collector(tf.estimator.Exporter):
-        """Exporter that only collects the metrics of every evaluation."""
+        """An exporter that only collects the metrics of every evaluation."""
 
         name = "collector"
 

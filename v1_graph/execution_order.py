@@ -128,7 +128,7 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Reads a variable, assigns to it, and looks whether the value read has changed.
+    """Reads a variable, assigns to it, and checks if the read value has changed.
 
     Args:
         start: array, the initial value.
@@ -183,7 +183,7 @@ def make_centering(momentum=0.9, name="centering"):
         name: scope of the variable `moving_mean`.
 
     Returns:
-        Callable from a [batch, features] tensor to one of the same shape; with
+        Callable from a [batch, features] tensor to a tensor of the same shape; with
         `tied=False` the moving mean is not updated.
     """
 
@@ -208,7 +208,7 @@ def make_centering(momentum=0.9, name="centering"):
 
 
 def checked_sqrt(x, enforced=True):
-    """Square root, after an assertion that no element is negative.
+    """Computes square roots, after an assertion that no element is negative.
 
     Args:
         x: float tensor.

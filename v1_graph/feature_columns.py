@@ -76,7 +76,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """One-hot buckets of numbers; a boundary belongs to the bucket above it.
+    """Encodes numbers' buckets as one-hot; a boundary is in the bucket above it.
 
     Args:
         x: [n, size] float tensor.
@@ -236,7 +236,7 @@ def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes an embedding column: the combined vectors of each feature's ids, per row.
+    """Makes an embedding column: combines the vectors of each row's ids per feature.
 
     Args:
         keys: list of the names of the features that share the table.
@@ -288,8 +288,8 @@ def make_linear_model(
         buckets: number of hash buckets for pairs of words and ages.
         units: number of outputs.
         sparse_combiner: "sum", "mean" or "sqrtn", over the words of an example.
-        name: scope of `linear_model/age_bucketized/weights` and its like, and of
-            `linear_model/bias_weights`.
+        name: scope of `linear_model/age_bucketized/weights`, of the weights of the
+            other columns, and of `linear_model/bias_weights`.
 
     Returns:
         Callable from {"age": [n] float tensor, "income": [n] float tensor, "words": [n,

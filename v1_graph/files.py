@@ -427,7 +427,7 @@ def _recorded(logger):
 
 
 def log_messages(level, step):
-    """Logs messages of all levels; returns those that pass the verbosity.
+    """Logs messages of all levels; returns the messages that pass the verbosity.
 
     Args:
         level: "DEBUG", "INFO", "WARN" or "ERROR".

@@ -53,7 +53,7 @@ def configure(processors, threads=None, gpus="0"):
 
 
 def count(graph, kind):
-    """Number of ops of one type in a graph."""
+    """Counts the ops of one type in a graph."""
     return sum(op.type == kind for op in graph.get_operations())
 
 
@@ -93,7 +93,7 @@ def sum_batches(batches, bucketed=False):
         (list of [k] arrays, number of traces, or of pieces of the graph).
 
     Raises:
-        ValueError: another k; TypeError in TensorFlow 2, if not bucketed.
+        ValueError: a batch has another k (TypeError in TensorFlow 2 if not bucketed).
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- promise
@@ -174,7 +174,7 @@ def score_in_threads(batches, kernel, threads):
 
 
 def count_in_threads(parts, shared=True):
-    """Adds numbers up in threads, with one total for all threads or one for each.
+    """Adds numbers up in threads, with one total for all threads or one per thread.
 
     Args:
         parts: list of lists of integers, one for each thread.

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def product_gradients(x, y, upstream=None):
-    """Gradients of x * y, with ones or given weights as upstream gradient.
+    """Differentiates x * y, with ones or given weights as upstream gradient.
 
     Args:
         x: float tensor.
@@ -52,7 +52,7 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Gradients of two targets: of the sum, of the weighted sum, and of each one.
+    """Differentiates two targets: their sum, their weighted sum, and each one.
 
     Args:
         x: float tensor.
@@ -71,7 +71,7 @@ def gradients_of_targets(x, weights):
 
 
 def semi_gradient(weights, features, next_features, reward, discount=0.9):
-    """Semi-gradient of a temporal-difference loss, whose target is a constant.
+    """Differentiates a temporal-difference loss; its target is a constant.
 
     Args:
         weights: [n] float tensor of a linear value function.
@@ -91,7 +91,7 @@ def semi_gradient(weights, features, next_features, reward, discount=0.9):
 
 
 def detached_gradients(x, y):
-    """Gradients of x² + y² with y² detached by `tf.stop_gradient`.
+    """Differentiates x² + y² with y² detached by `tf.stop_gradient`.
 
     Args:
         x: float tensor.
@@ -107,7 +107,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Gradients of x² for x and for an unconnected tensor: None or zeros.
+    """Differentiates x² for x and for an unconnected tensor: None or zeros.
 
     Args:
         x: tensor; the square of integers has no gradient.
@@ -118,7 +118,7 @@ def gradients_or_none(x, other, unconnected="none"):
         [gradient for x, gradient for other], None or zeros if missing.
 
     Raises:
-        ValueError: `unconnected` is something else.
+        ValueError: `unconnected` has another value.
     """
     # --- record
     square = x * x
@@ -127,7 +127,7 @@ def gradients_or_none(x, other, unconnected="none"):
 
 
 def gradients_by_source(trained, frozen, constant):
-    """Gradients for a trainable and a frozen variable, a constant, and a tensor.
+    """Differentiates for a trained and a frozen variable, a constant, a tensor.
 
     Args:
         trained: float array, the initial value of a trainable variable.
@@ -155,7 +155,7 @@ def gradients_by_source(trained, frozen, constant):
 
 
 def gradient_through_state(start, increment):
-    """Gradients after `assign_add`: no gradient flows through the assignment.
+    """Differentiates after `assign_add`: no gradient flows through the assignment.
 
     Args:
         start: float array, the initial value.
@@ -210,7 +210,7 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
 
 
 def separate_gradients(x, y):
-    """Gradients of sin(x) + sigmoid(y), in one call for x and in another for y.
+    """Differentiates sin(x) + sigmoid(y), in one call for x and in another for y.
 
     Args:
         x: float tensor.
@@ -226,7 +226,7 @@ def separate_gradients(x, y):
 
 
 def cube_derivatives(x):
-    """First and second derivative of x³.
+    """Computes the first and the second derivative of x³.
 
     Args:
         x: float tensor.
@@ -248,7 +248,7 @@ def energy(x):
 
 
 def jacobian(x, weights):
-    """Jacobian of (weights · x)²; a gradient would be the sum of its rows.
+    """Computes the Jacobian of (weights · x)²; a gradient would sum its rows.
 
     Args:
         x: [n] float tensor.
@@ -264,7 +264,7 @@ def jacobian(x, weights):
 
 
 def hessian(x):
-    """Hessian of `energy`.
+    """Computes the Hessian of `energy`.
 
     Args:
         x: [n] float tensor.
@@ -277,7 +277,7 @@ def hessian(x):
 
 
 def hessian_vector_product(x, vector):
-    """Hessian-vector product of `energy`, without the matrix.
+    """Computes a Hessian-vector product of `energy`, without the Hessian.
 
     Args:
         x: [n] float tensor.
@@ -292,7 +292,7 @@ def hessian_vector_product(x, vector):
 
 
 def slope_penalty(real, fake, shares, hidden, output):
-    """Gradient penalty of WGAN-GP: mean of (norm of the critic's gradient - 1)².
+    """Computes WGAN-GP's penalty: mean of (norm of the critic's gradient - 1)².
 
     Args:
         real: [n, features] float tensor.
@@ -343,14 +343,14 @@ def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=Fal
 
 
 def squared_error(weights, x, y):
-    """Mean squared error of a two-layer network with the given weights."""
+    """Computes the mean squared error of a two-layer network with the given weights."""
     hidden, output = weights
     predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
     return tf.reduce_mean(tf.square(predicted - y))
 
 
 def conjugate(z):
-    """Gradient of z² for a complex z: the conjugate of the mathematical derivative.
+    """Differentiates z² for complex z: the gradient is the derivative's conjugate.
 
     Args:
         z: complex tensor.
@@ -403,7 +403,7 @@ def make_scale(limit, name="scale"):
         name: scope of the variable `w`.
 
     Returns:
-        Callable from a [batch, features] tensor to one of the same shape.
+        Callable from a [batch, features] tensor to a tensor of the same shape.
     """
 
     @tf.custom_gradient
@@ -447,7 +447,7 @@ NUMBERS = itertools.count()
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Gradients of softmax cross-entropy for logits and, if not detached, labels.
+    """Differentiates softmax cross-entropy for logits and, if not detached, labels.
 
     Args:
         labels: [batch, classes] float tensor of probabilities.
@@ -467,7 +467,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Gradient of an embedding lookup: `IndexedSlices`, one slice per id.
+    """Differentiates an embedding lookup: `IndexedSlices`, one slice per id.
 
     Args:
         table: [rows, n] float tensor.
@@ -514,7 +514,7 @@ def clip_gradients(gradients, limit, how):
 
 
 def accumulated_step(xs, ys, weights, rate=0.125):
-    """One gradient descent step with gradients accumulated over micro-batches.
+    """Takes one gradient descent step; accumulates gradients over micro-batches.
 
     Args:
         xs: [parts, batch, n] float array.

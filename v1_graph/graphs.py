@@ -132,7 +132,7 @@ def feed_between(x, hidden=None):
 
 
 def sum_of_collection(weights, only=None):
-    """Adds up the penalties of a collection, of all scopes or of one.
+    """Adds up the penalties of a collection, of all scopes or of one scope.
 
     Args:
         weights: list of arrays of one dtype, the last one in the scope "head".
@@ -175,7 +175,7 @@ def fetch_by_name(x, name):
 
 
 def fresh_names(fresh):
-    """Names of two constants "c": in one graph, or in two graphs.
+    """Returns the names of two constants "c": in one graph, or in two graphs.
 
     Args:
         fresh: whether to make the second constant in a new graph.

@@ -35,14 +35,14 @@ class Line(object):
 
 
 def pinned():
-    """Session configuration with one visible GPU, chosen by the local rank."""
+    """Makes a session configuration with one visible GPU, chosen by the local rank."""
     config = tf.ConfigProto()
     config.gpu_options.visible_device_list = str(hvd.local_rank())
     return config
 
 
 def batches_of(x, y, size):
-    """Batches of this rank: rows rank, rank + size, rank + 2 * size, …."""
+    """Returns this rank's batches: rows rank, rank + size, rank + 2 * size, …."""
     x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
     return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
 
@@ -60,7 +60,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         x: [n, features] float array; rank i has the rows i, i + ranks, ….
         y: [n, units] array of the same dtype.
         starts: for each rank [kernel, bias], its initial [features, units] and [units]
-            weights; those of rank 0 are broadcast.
+            weights; the weights of rank 0 are broadcast.
         batch_size: rows of a batch on each rank.
         rate: learning rate of Adam for one rank; multiplied by the number of ranks.
 
@@ -205,8 +205,8 @@ def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
     """Trains an embedding table whose sparse gradients are gathered from all ranks.
 
     Args:
-        ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
-            of each n.
+        ids: [steps, n, k] int64 array, rows of the table; rank i has the rows i, i +
+            ranks, … of each step.
         targets: [steps, n, units] float array, the targets of the sums of k rows.
         starts: for each rank its initial [words, units] table, as in `train`.
         sparse_as_dense: whether to make gradients dense before they are reduced.

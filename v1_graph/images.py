@@ -32,8 +32,8 @@ def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=Fa
         preserve_aspect_ratio: whether to keep the ratio, with `size` as the maximum.
 
     Returns:
-        float32 tensor; of the dtype of `images` if the method is 1, or if their static
-        shape already has this size.
+        float32 tensor; of the dtype of `images` if the method is 1, or if the static
+        shape of `images` already has this size.
 
     Raises:
         ValueError: not three or four dimensions, or an unknown method.
@@ -128,7 +128,8 @@ def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_val
     Args:
         image: [batch, height, width, channels] tensor.
         boxes: [n, 4] float32, rows [top, left, bottom, right], 0 to 1 from the centre
-            of the first pixel to that of the last; a bottom above the top mirrors.
+            of the first pixel to the centre of the last pixel; a bottom above the top
+            mirrors.
         box_ind: [n] ints: the image of each box.
         size: (height, width) of the results.
         method: "bilinear" or "nearest".
@@ -221,7 +222,7 @@ def standardize(image):
 
 
 def measure(a, b, max_val, filter_size=11):
-    """PSNR and SSIM of two batches; total variation, gradients, edges of the first.
+    """Computes PSNR, SSIM; of batch `a` also total variation, gradients, edges.
 
     Args:
         a: [batch, height, width, channels] tensor.
@@ -246,7 +247,7 @@ def measure(a, b, max_val, filter_size=11):
 
 
 def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
-    """Non-maximum suppression of boxes, and draws the remaining boxes into images.
+    """Applies non-maximum suppression, and draws the remaining boxes into images.
 
     Args:
         images: [batch, height, width, channels] float32 tensor.
@@ -267,7 +268,7 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
 
 
 def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
-    """Non-maximum suppression for each class of each image in a batch.
+    """Applies non-maximum suppression to each class of each image in a batch.
 
     Args:
         boxes: [batch, n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
@@ -292,7 +293,8 @@ def decode(contents, channels=3, dct_method=""):
     Args:
         contents: string tensor, the bytes of the file.
         channels: 1, 3, or 0 for the number in the file.
-        dct_method: for JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for the first.
+        dct_method: for JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for
+            "INTEGER_FAST".
 
     Returns:
         (uint8 [height, width, channels], bytes of the PNG).
@@ -309,7 +311,7 @@ def decode(contents, channels=3, dct_method=""):
 
 
 def preprocess(contents, size, is_training, seed=1, draws=1):
-    """Inception preprocessing of a photograph, with random distortions for training.
+    """Preprocesses a photograph as Inception, with random distortions for training.
 
     Args:
         contents: bytes of a JPEG or PNG file.

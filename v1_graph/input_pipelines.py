@@ -249,7 +249,7 @@ def read_shards(
         files: {name: bytes}, the shards: lines with one number each.
         cycle_length: number of files that are read in turn.
         block_length: number of lines of a file before the next file.
-        size: numbers in a batch; the last one may have fewer.
+        size: numbers in a batch; the last batch may have fewer.
         worker: (number of workers, index of this worker).
         by_file: whether to divide the files between workers, not the lines.
         seed: seed of the graph and of the order of the files; None to sort by name.
@@ -300,7 +300,7 @@ def read_images(files, side, crop, size):
             each of red, green and blue.
         side: height and width of the images in the file.
         crop: height and width of the centre that is kept.
-        size: images in a batch; the last one may have fewer.
+        size: images in a batch; the last batch may have fewer.
 
     Returns:
         List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); an
@@ -426,7 +426,7 @@ def describe_batches(x, links, size):
     Args:
         x: [n, ...] float array.
         links: [n, m] int array, which is converted to sparse.
-        size: elements in a batch; the last one may have fewer.
+        size: elements in a batch; the last batch may have fewer.
 
     Returns:
         dict of `types`, `shapes` and `classes` as text, by the names "x" and "links",
@@ -477,7 +477,7 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: [features, units] array, the initial weights.
-        size: rows of a slice; the last one of an epoch may have fewer.
+        size: rows of a slice; the last slice of an epoch may have fewer.
         epochs: number of epochs.
         seed: seed of NumPy.
         rate: learning rate.

@@ -60,7 +60,7 @@ center = eval(compile(CENTER, "model.py", "eval"))
 
 
 def quartic(y_true, y_pred):
-    """Loss: the mean of the fourth powers of the errors."""
+    """Computes the loss: the mean of the fourth powers of the errors."""
     return K.mean(K.square(K.square(y_pred - y_true)), axis=-1)
 
 
@@ -81,7 +81,7 @@ class Network(tf.keras.Model):
 
 
 def dense():
-    """Sequential model of dense layers, a penalty and a batch norm, for 4 features."""
+    """Makes a Sequential model: dense layers, a penalty, a batch norm; 4 features."""
     penalty = tf.keras.regularizers.l2(0.01)
     return tf.keras.Sequential(
         [
@@ -100,7 +100,7 @@ def dense():
 
 
 def nested():
-    """Functional model with a nested model, and with a layer that is called twice."""
+    """Makes a functional model with a nested model and a layer that is called twice."""
     inputs = tf.keras.Input((4,), name="rows")
     hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
     encoder = tf.keras.Model(inputs, hidden, name="encoder")
@@ -112,7 +112,7 @@ def nested():
 
 
 def recurrent():
-    """Bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
+    """Makes a bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
     return tf.keras.Sequential(
         [
             layers.Embedding(7, 4, input_length=6, name="words"),
@@ -125,7 +125,7 @@ def recurrent():
 
 
 def images():
-    """Convolutional network for [8, 8, 2] images."""
+    """Makes a convolutional network for [8, 8, 2] images."""
     return tf.keras.Sequential(
         [
             layers.Conv2D(4, 3, activation="relu", input_shape=(8, 8, 2), name="conv"),
@@ -140,7 +140,7 @@ def images():
 
 
 def own():
-    """Model with a custom layer and a `Lambda` with a custom function."""
+    """Makes a model with a custom layer and a `Lambda` with a custom function."""
     return tf.keras.Sequential(
         [
             layers.Dense(5, input_shape=(4,), name="hidden"),
@@ -153,7 +153,7 @@ def own():
 
 
 def cudnn():
-    """Model with a CuDNNLSTM, which runs only on a GPU, but any machine can save it."""
+    """Makes a model with a CuDNNLSTM, which only a GPU runs and any machine saves."""
     return tf.keras.Sequential(
         [
             layers.CuDNNLSTM(3, input_shape=(6, 4), name="lstm"),
@@ -362,7 +362,7 @@ def load_whole(files, x):
 
     Raises:
         ValueError: the file has only weights.
-        OSError: it is not an HDF5 file.
+        OSError: "model.h5" is not an HDF5 file.
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         path = os.path.join(unpack(files, folder), "model.h5")
@@ -539,7 +539,7 @@ def freeze(start, kind, x):
         x: float32 array, the inputs to predict from.
 
     Returns:
-        ([n, 3] predictions of the frozen graph, number of its variable nodes).
+        ([n, 3] predictions of the frozen graph, number of variable nodes in the graph).
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         K.set_learning_phase(0)
@@ -608,14 +608,14 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads version, layers, loss and learning rate of an `.h5` file without a model.
+    """Reads version, layers, loss and learning rate of an `.h5` file; makes no model.
 
     Args:
         files: as for `load_whole`.
 
     Returns:
         dict: `version` of Keras, `layers` as {name: {weight: shape}}, and the `loss`
-        and learning `rate` of its training.
+        and learning `rate` of the training.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.h5")

@@ -36,7 +36,7 @@ layers = tf.keras.layers
 
 
 def network(start, penalty=None, tensor=None):
-    """Dense network with a batch norm and the weights `start`."""
+    """Makes a dense network with a batch norm and the weights `start`."""
     (features, hidden), classes = start[0].shape, len(start[-1])
     regularizer = None if penalty is None else tf.keras.regularizers.l2(penalty)
     inputs = layers.Input((features,), tensor=tensor)
@@ -51,7 +51,7 @@ def network(start, penalty=None, tensor=None):
 
 
 def images_network(start, channels):
-    """Convolutional network with two convolutions and the weights `start`."""
+    """Makes a convolutional network: two convolutions, and the weights `start`."""
     inputs = layers.Input((None, None, channels))
     x = inputs
     for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
@@ -67,7 +67,7 @@ def images_network(start, channels):
 
 
 def one_layer(kernel):
-    """Model of one dense layer with a constant initializer for its kernel."""
+    """Makes a model of one dense layer with a constant initializer for its kernel."""
     initializer = tf.keras.initializers.Constant(kernel)
     layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
     return tf.keras.Sequential([layers.Input(kernel.shape[:1]), layer])
@@ -93,11 +93,11 @@ def layer_outputs(x, start, phase):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Monte Carlo dropout: mean and standard deviation of many predictions.
+    """Computes mean and deviation of many predictions with dropout (Monte Carlo).
 
     Args:
         x: [n, features] float array.
-        start: [kernel, bias] of a hidden layer and of the last one.
+        start: [kernel, bias] of a hidden layer and of the last layer.
         rate: dropout rate of the hidden units.
         seed: int, the seed of the dropout; the graph's seed is 7.
         passes: number of predictions.
@@ -121,7 +121,7 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Subtracts a running mean from each batch, and updates the mean by the batch.
+    """Subtracts a running mean from each batch, and updates the mean with the batch.
 
     Args:
         batches: list of [n, features] float arrays.
@@ -147,7 +147,7 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """Saliency map: gradient of the predicted class with respect to the pixels.
+    """Computes a saliency map: the predicted class's gradient for each pixel.
 
     Args:
         images: [n, height, width, channels] float array.
@@ -173,7 +173,7 @@ def _guided_relu(op, dy):
 
 
 def guided_saliency(images, start, label):
-    """Guided backpropagation: gradient of a class with respect to the pixels.
+    """Computes a class's gradient for each pixel by guided backpropagation.
 
     Args:
         images, start: see `saliency`.
@@ -190,7 +190,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Grad-CAM: maps of the last convolution, weighted by the gradient of a class.
+    """Computes Grad-CAM: last convolution's maps, weighted by a class's gradient.
 
     Args:
         image: [height, width, channels] float array.
@@ -254,7 +254,7 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """Gradients of the compiled loss with respect to the trainable weights.
+    """Differentiates the compiled loss with respect to the trainable weights.
 
     Args:
         data: (x, y), float array [n, features] and int array [n] of classes.
@@ -388,7 +388,7 @@ def train_closure(data, start, scale, rate, steps):
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
-        start: [kernel, bias] of the dense layer after it.
+        start: [kernel, bias] of the dense layer after the Lambda layer.
         scale: [features] array, the initial value of the variable that multiplies the
             inputs.
         rate: learning rate of gradient descent.
@@ -637,7 +637,7 @@ def replace_head(data, start, head, rate):
 
     Args:
         data: (x [n, features], y [n, outputs]) float32 arrays.
-        start: [kernel, bias] of a first layer, then of the last one.
+        start: [kernel, bias] of a first layer, then of the last layer.
         head: [kernel, bias] of the new last layer.
         rate: learning rate of gradient descent.
 

@@ -22,7 +22,7 @@ layers = tf.keras.layers
 
 
 def network(start, last=None):
-    """A hidden layer and an output layer, with the weights `start`."""
+    """Makes a hidden layer and an output layer, with the weights `start`."""
     model = tf.keras.Sequential()
     shape = [len(start[0])]
     model.add(layers.Dense(len(start[1]), activation="tanh", input_shape=shape))
@@ -37,12 +37,12 @@ def descent(rate=0.25):
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def batched(data, batch_size):
-    """A dataset of batches of the arrays' rows, repeated without end."""
+    """Makes a dataset of batches of the arrays' rows, repeated without end."""
     return tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
 
 
@@ -120,7 +120,7 @@ def fit_bound(data, start, epochs, batch_size, steps):
 
 
 def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
-    """Fits a model to windows of a series, each with the target of the row after it.
+    """Fits a model to windows of a series, to predict the target of the next row.
 
     Args:
         series: [n, features] float32 array.
@@ -254,7 +254,7 @@ def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
         share: weight of the loss of the clean rows; the other weight is 1 - `share`.
 
     Returns:
-        ([steps, 2] float32 losses of clean rows and of adversarial ones, list of the
+        ([steps, 2] float32 losses of clean rows and of adversarial rows, list of the
         weights).
     """
     with tf.Graph().as_default():

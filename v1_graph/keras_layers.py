@@ -46,7 +46,7 @@ def make_lstm(units, return_sequences=False, name="lstm"):
 
     Returns:
         Callable from a [batch, steps, features] float tensor to the last output,
-        [batch, units], or to all, [batch, steps, units].
+        [batch, units], or to all outputs, [batch, steps, units].
     """
     return layers.LSTM(units, return_sequences=return_sequences, name=name)
 
@@ -61,7 +61,7 @@ def make_gru(units, return_sequences=False, name="gru"):
 
     Returns:
         Callable from a [batch, steps, features] float tensor to the last output,
-        [batch, units], or to all, [batch, steps, units].
+        [batch, units], or to all outputs, [batch, steps, units].
     """
     return layers.GRU(units, return_sequences=return_sequences, name=name)
 
@@ -179,7 +179,8 @@ def translate(source, target, encoder, decoder):
         source: [batch, steps, features] float array.
         target: [batch, other steps, features] float array.
         encoder: [kernel, recurrent kernel, bias] of the LSTM that reads `source`.
-        decoder: those of the LSTM that reads `target`, of the same size.
+        decoder: [kernel, recurrent kernel, bias] of the LSTM that reads `target`, of
+            the same size.
 
     Returns:
         (outputs [batch, other steps, units], final h, final c), of the decoder.
@@ -206,7 +207,7 @@ def list_weights(kind, features, units):
     Args:
         kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
             "SeparableConv1D" or "PReLU".
-        features: size of the last dimension of the input, which has three.
+        features: size of the last dimension of the input, which has three dimensions.
         units: size of the layer; some layers ignore it.
 
     Returns:
@@ -305,7 +306,7 @@ def merge(a, b):
 
     Args:
         a: [batch, steps, features] float tensor.
-        b: another of its shape.
+        b: tensor or array like `a`.
 
     Returns:
         dict from names to tensors.
@@ -344,17 +345,17 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Siamese network: the distance between a shared layer's outputs for two inputs.
+    """Siamese network: compares a shared layer's outputs for two inputs by distance.
 
     Args:
         a: [batch, features] float array.
-        b: another of its shape.
+        b: tensor or array like `a`.
         kernel: [features, units] float array, of the shared layer.
         bias: [units] float array.
 
     Returns:
-        dict with the `distance` [batch, 1], the gradients of its sum for `kernel` and
-        `bias`, and how many `parameters` the model has.
+        dict with the `distance` [batch, 1], the gradients of the sum of the distances
+        for `kernel` and `bias`, and how many `parameters` the model has.
     """
     with tf.Graph().as_default(), tf.Session():
         # --- build
@@ -412,8 +413,8 @@ def center(batches, momentum=0.9, rate=0.1):
         rate: weight of the loss that the layer adds.
 
     Returns:
-        dict with the `outputs` and the `losses` of all batches, and the `weights` in
-        the end, in their order.
+        dict with the `outputs` and the `losses` of all batches, and the final
+        `weights`, in the order of `get_weights`.
     """
     with tf.Graph().as_default(), tf.Session():
         # --- build
@@ -462,7 +463,7 @@ def attend(encoded, decoded, weights):
 
     Args:
         encoded: [batch, steps, features] float array.
-        decoded: [batch, steps of the decoder, units] array of its dtype.
+        decoded: [batch, steps of the decoder, units] array of the dtype of `encoded`.
         weights: list of arrays: kernel for the encoder [features, features], for the
             decoder [units, features], and for the scores [features, 1].
 
@@ -507,7 +508,7 @@ def make_residual(units, name="residual"):
         name: name of the layer, the scope of `widen/kernel`, …, `narrow/bias`.
 
     Returns:
-        Callable from a [batch, features] float tensor to one of its shape.
+        Callable from a [batch, features] float tensor to a tensor of the same shape.
     """
     return Residual(units, name=name)
 
@@ -554,7 +555,8 @@ def read_documents(ids, vectors, of_words, of_sentences):
             sentences.
         vectors: [words, size] float array, a vector for each word.
         of_words: [kernel, recurrent kernel, bias] of the LSTM that reads a sentence.
-        of_sentences: those of the LSTM that reads the sentences' vectors.
+        of_sentences: [kernel, recurrent kernel, bias] of the LSTM that reads the
+            sentences' vectors.
 
     Returns:
         [batch, units] last outputs.
@@ -615,7 +617,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Dynamic routing between capsules, with `K.batch_dot` in TensorFlow 1.
+    """Routes capsules dynamically, with `K.batch_dot` in TensorFlow 1.
 
     Args:
         inputs: [batch, inputs, features] float tensor, capsules.

@@ -29,7 +29,7 @@ layers = tf.keras.layers
 
 
 def network(start, last=None, shape=(), **options):
-    """A hidden layer and an output layer, with the weights `start`."""
+    """Makes a hidden layer and an output layer, with the weights `start`."""
     model = tf.keras.Sequential()
     shape = [*shape, len(start[0])]
     model.add(layers.Dense(len(start[1]), "tanh", input_shape=shape, **options))
@@ -41,7 +41,7 @@ def network(start, last=None, shape=(), **options):
 def fitted(
     model, loss, data, epochs, batch_size, rate=0.25, loss_weights=None, **options
 ):
-    """Fits by gradient descent: ([epochs] float32 losses, list of the weights)."""
+    """Fits by gradient descent; returns ([epochs] float32 losses, list of weights)."""
     model.compile(tf.keras.optimizers.SGD(lr=rate), loss, loss_weights=loss_weights)
     history = model.fit(
         *data, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0, **options
@@ -50,12 +50,12 @@ def fitted(
 
 
 def squared_error(y_true, y_pred):
-    """The mean squared error over the last axis: one number per row, or per step."""
+    """Computes the mean squared error of each row, or step, over the last axis."""
     return K.mean(K.square(y_pred - y_true), axis=-1)
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Fits sequences with one weight per row, where the loss has a value per step.
+    """Fits sequences with one weight per row and a loss that has a value per step.
 
     Args:
         data: (x [n, steps, features], y [n, steps, units]) float32 arrays.
@@ -73,7 +73,7 @@ def weigh_steps(data, start, weights, epochs, batch_size):
 
 
 def focal(gamma, alpha):
-    """The focal loss, which gives less weight to easy examples."""
+    """Makes the focal loss, which gives less weight to easy examples."""
 
     def loss(y_true, y_pred):
         p = K.clip(y_pred, K.epsilon(), 1.0 - K.epsilon())
@@ -91,7 +91,8 @@ def fit_focal(data, start, gamma, alpha, epochs, batch_size):
         data: (x [n, features], y [n, units]) float32 arrays; y is 0 or 1.
         start: [kernel, bias] of a hidden layer and of an output layer.
         gamma: the exponent of 1 - p, p being the probability of the true label.
-        alpha: the weight of positive labels; negative ones have 1 - `alpha`.
+        alpha: the weight of positive labels; negative labels have the weight 1 -
+            `alpha`.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -103,7 +104,7 @@ def fit_focal(data, start, gamma, alpha, epochs, batch_size):
 
 
 def dice(smooth):
-    """The Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
+    """Makes the Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
 
     def loss(y_true, y_pred):
         labels, found = K.flatten(y_true), K.flatten(y_pred)
@@ -162,7 +163,7 @@ def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
         pairs: two [n, 1] int32 arrays, words and their neighbours.
         start: [table [words, units], kernel [words, units], bias [words]].
         negatives: number of classes that are drawn for a batch.
-        seed: int, the seed of these draws.
+        seed: int, the seed of the drawn classes.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -270,7 +271,7 @@ def score_epochs(data, start, validation, epochs, batch_size, patience):
         data, validation: (x [n, features], y [n, 1]) float32 arrays; y is 0 or 1.
         start: [kernel, bias] of a hidden layer and of an output layer, of one unit.
         epochs, batch_size: as for `weigh_steps`.
-        patience: number of epochs without a better score after which it stops.
+        patience: number of epochs without a better score after which training stops.
 
     Returns:
         {"loss", "val_f1": [epochs taken] float32 array} of the history.
@@ -291,7 +292,7 @@ def score_epochs(data, start, validation, epochs, batch_size, patience):
 
 
 def costly(costs):
-    """The cross-entropy times the cost of the predicted class, given the true class."""
+    """Makes a cross-entropy loss that is multiplied by the predicted class's cost."""
 
     def loss(y_true, y_pred):
         likeliest = K.equal(y_pred, K.max(y_pred, axis=-1, keepdims=True))
@@ -401,7 +402,7 @@ def relax_penalty(data, start, strengths, batch_size):
 
 
 def squared_and_weighed(packed, y_pred):
-    """The squared error of targets whose last column is the weight of the row."""
+    """Computes squared errors of targets whose last column is the weight of the row."""
     return packed[:, -1] * squared_error(packed[:, :-1], y_pred)
 
 
@@ -433,8 +434,10 @@ def compare_triplets(triplets, start, margin, epochs, batch_size):
 
     Args:
         triplets: (anchors, positives, negatives), [n, features] float32 arrays.
-        start: [kernel, bias] of a hidden layer and of an output layer, of the net.
-        margin: by how much a negative's squared distance should exceed a positive's.
+        start: [kernel, bias] of a hidden layer and of an output layer, of the shared
+            network.
+        margin: by how much a negative's squared distance should exceed the squared
+            distance of a positive.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -537,7 +540,7 @@ def balance_tasks(data, start, epochs, batch_size):
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
-        ([epochs] float32 losses, list of the weights of the model; the last ones are
+        ([epochs] float32 losses, list of the weights of the model; the last weights are
         the log variances of the tasks).
     """
     with tf.Graph().as_default():
@@ -552,7 +555,7 @@ def balance_tasks(data, start, epochs, batch_size):
 
 
 def taught(temperature, share):
-    """The weighted sum of the cross-entropies of labels and of a teacher's logits."""
+    """Makes a weighted sum of cross-entropies of labels and of a teacher's logits."""
 
     def loss(packed, logits):
         classes = K.int_shape(logits)[-1]
@@ -573,7 +576,7 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         teacher: [kernel, bias] of a hidden layer and of an output layer, of the large
             model.
-        start: the same, of the small model.
+        start: [kernel, bias] of both layers of the small model.
         temperature: number, the divisor of the logits of both models.
         share: the weight of the labels; the loss of the teacher's probabilities has the
             weight (1 - `share`) * `temperature` ** 2.
@@ -590,7 +593,7 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
 
 
 def tilted(quantile):
-    """The pinball loss of a quantile: absolute errors with a weight for each sign."""
+    """Makes the pinball loss of a quantile: it weights errors by their sign."""
 
     def loss(y_true, y_pred):
         error = y_true - y_pred
@@ -623,7 +626,7 @@ def fit_quantiles(data, start, quantiles, epochs, batch_size):
 
 
 def uncertain(y_true, y_pred):
-    """The Gaussian negative log-likelihood of targets, without its constant."""
+    """Computes targets' Gaussian negative log-likelihood, without its constant."""
     mean, log_variance = y_pred[:, :1], y_pred[:, 1:]
     errors = K.exp(-log_variance) * K.square(y_true - mean)
     return K.mean(errors + log_variance, axis=-1) / 2.0

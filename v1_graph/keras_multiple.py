@@ -26,7 +26,7 @@ TWO = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=True)
 
 
 def network(start):
-    """A network of two dense layers, built for the weights `start`."""
+    """Makes a network of two dense layers, built for the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     model = tf.keras.Sequential()
     model.add(tf.keras.layers.Dense(hidden, "relu", input_shape=(features,)))
@@ -35,7 +35,7 @@ def network(start):
 
 
 def normalizer(weights, layer=tf.keras.layers.BatchNormalization):
-    """Batch normalization, then a dense layer of one unit, with the given weights."""
+    """Makes a batch norm and a dense layer of one unit, with the given weights."""
     model = tf.keras.Sequential()
     model.add(layer(input_shape=weights[0].shape, momentum=0.9))
     model.add(tf.keras.layers.Dense(1))
@@ -55,12 +55,12 @@ def compiled(model, rate=0.25, loss="sparse_categorical_crossentropy", metrics=(
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 class TwoGPUs(tf.Session):
-    """Replaces the session of a machine with two GPUs, where this class is not needed.
+    """Replaces the session of a machine with two GPUs; with GPUs you do not need it.
 
     `multi_gpu_model` looks for the GPUs here; the ops on them run on other devices.
     """
@@ -76,7 +76,7 @@ class GPU:
 
 
 def mirrored():
-    """A strategy of two replicas; on two GPUs, tf.distribute.MirroredStrategy()."""
+    """Makes a strategy of two replicas; for two GPUs write `MirroredStrategy()`."""
     K.set_session(tf.Session(config=TWO))
     return tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
 
@@ -226,7 +226,7 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a custom loop on two devices; divides the loss by the global batch.
+    """Trains in a custom loop on two devices; divides losses by the global batch size.
 
     Args:
         data, start: as for `fit_on_towers`; n is a multiple of `batch_size`.
@@ -268,7 +268,7 @@ def own_loop(data, start, batch_size, reduction="sum"):
 
 
 def normalize_mirrored(data, weights, steps, batch_size):
-    """Trains batch normalization with `MirroredStrategy`: statistics of each device.
+    """Trains batch norm with `MirroredStrategy`: each device has its own statistics.
 
     Args:
         data, weights: as for `normalize_on_towers`.
@@ -326,7 +326,7 @@ def normalize_in_sync(data, weights, steps, batch_size):
 
 
 def input_fn(data, batch_size, repeat=False):
-    """A dataset of batches of the rows, repeated or not."""
+    """Makes a dataset of batches of the rows, repeated or not."""
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
     return dataset.repeat() if repeat else dataset
 

@@ -35,7 +35,7 @@ OPTIMIZERS = {
 
 
 def line(start, optimizer):
-    """A compiled model of one dense layer, with the weights `start`."""
+    """Makes a compiled model of one dense layer, with the weights `start`."""
     features, units = start[0].shape
     layer = tf.keras.layers.Dense(units, input_shape=(features,), name="line")
     model = tf.keras.Sequential([layer])
@@ -45,7 +45,7 @@ def line(start, optimizer):
 
 
 def state(model):
-    """The weights, their slots and the step as {name: value}."""
+    """Returns the weights, their slots and the step as {name: value}."""
     optimizer = model.optimizer
     values = {"iterations": K.get_value(optimizer.iterations)}
     for weight in model.trainable_weights:
@@ -83,8 +83,8 @@ def fit(data, start, optimizer, hyper, stops):
     Args:
         data: (x, y), float32 arrays [n, features] and [n, units].
         start: [kernel, bias], float32 arrays [features, units] and [units].
-        optimizer: its name, such as "Adam".
-        hyper: dict of its arguments, such as {"lr": 0.5, "clipnorm": 1.0}.
+        optimizer: name of the optimizer, such as "Adam".
+        hyper: dict of the optimizer's arguments, such as {"lr": 0.5, "clipnorm": 1.0}.
         stops: increasing list of the steps after which values are read.
 
     Returns:
@@ -121,7 +121,7 @@ def fit_by_schedule(data, start, schedule, arguments, stops):
     Args:
         data, start, stops: as for `fit`.
         schedule: the name of a class of `tf.keras.optimizers.schedules`.
-        arguments: dict of its arguments.
+        arguments: dict of the schedule's arguments.
 
     Returns:
         {stop: {name: value}}, as `fit`.
@@ -141,8 +141,8 @@ def fit_at_rates(data, start, rates, momentum=0.0):
         momentum: momentum of gradient descent.
 
     Returns:
-        ({name: value} in the end, list of the rates that were read before they were
-        set).
+        ({name: value} in the end, list of the rates that were read before each new rate
+        was set).
     """
     with tf.Graph().as_default():
         model = line(start, tf.keras.optimizers.SGD(momentum=momentum))
@@ -199,7 +199,7 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves by a callback a learning rate that also decays with every step.
+    """Halves the learning rate by a callback; the rate also decays with every step.
 
     Args:
         data, start: as for `fit`.
@@ -211,7 +211,7 @@ def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
 
     Returns:
         ({name: value} in the end, [epochs] float32 array of the rates in the history:
-        those that the callback set, not divided).
+        the rates that the callback set, not divided).
     """
 
     def schedule(epoch, rate):
@@ -246,7 +246,7 @@ def rebuild(data, start, optimizer, config, stops):
 
     Args:
         data, start, optimizer, stops: as for `fit`.
-        config: dict that `get_config` returned, also one of Keras 2.2 with "lr".
+        config: dict that `get_config` returned, also a dict of Keras 2.2 with "lr".
 
     Returns:
         {stop: {name: value}}, as `fit`.
@@ -264,8 +264,8 @@ def resume(data, start, saved, stops):
 
     Args:
         data, start, stops: as for `fit`.
-        saved: list of arrays: the step, the means of kernel and bias, and their mean
-            squares.
+        saved: list of arrays: the step, the means of the gradients of kernel and bias,
+            and the means of the squared gradients.
 
     Returns:
         ({stop: {name: value}}, as `fit`; list of arrays, the state to be saved).
@@ -287,7 +287,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
     Args:
         table: [rows, n] float32 array, the initial table.
-        ids: [steps, k] int32 array of rows; any may occur twice in a step.
+        ids: [steps, k] int32 array of rows; a row may occur twice in a step.
         targets: [steps, k, n] float32 array.
         optimizer, hyper: as for `fit`.
 
@@ -394,7 +394,7 @@ def own_optimizer(data, start, rate, momentum, shrink, stops):
     Args:
         data, start, stops: as for `fit`.
         rate, momentum: learning rate and momentum of the optimizer.
-        shrink: number, its weight decay.
+        shrink: number, the weight decay of the optimizer.
 
     Returns:
         {stop: {name: value}}, as `fit`.

@@ -32,7 +32,7 @@ layers = tf.keras.layers
 
 
 def stack(start, last=None, **options):
-    """A model of dense layers, with the weights `start`."""
+    """Makes a model of dense layers, with the weights `start`."""
     model = tf.keras.Sequential([layers.Input(start[0].shape[:1])])
     for kernel in start[:-2:2]:
         model.add(layers.Dense(kernel.shape[1], activation="tanh", **options))
@@ -42,12 +42,12 @@ def stack(start, last=None, **options):
 
 
 def told(history):
-    """The losses in the history of `fit`: an [epochs] float32 array."""
+    """Returns the losses in the history of `fit` as an [epochs] float32 array."""
     return np.float32(history.history["loss"])
 
 
 def wasserstein(y_true, y_pred):
-    """The Wasserstein loss of a critic: the mean of label * score, for labels ±1."""
+    """Computes a critic's Wasserstein loss: the mean of label * score, labels ±1."""
     return K.mean(y_true * y_pred)
 
 
@@ -101,7 +101,7 @@ def fit_constrained(data, start, low, high, epochs, rate=0.25):
     Args:
         data: (x [n, features], y [n, units]) float32 arrays, all rows in one batch.
         start: [kernel, bias] of a hidden layer and of an output layer.
-        low, high: the numbers.
+        low, high: the smallest and the largest allowed weight.
         epochs: number of epochs, each of one step.
         rate: learning rate of gradient descent.
 
@@ -239,7 +239,7 @@ def fit_scales(data, start, scale, epochs, rate=0.25):
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays, all rows in one batch.
-        start: [kernel, bias] of the dense layer before it.
+        start: [kernel, bias] of the dense layer before the custom layer.
         scale: number, the initial value of the weight.
         epochs: number of epochs, each of one step.
         rate: learning rate of gradient descent.
@@ -449,7 +449,7 @@ def reinforce(episodes, start, rate, discount):
 
 
 def discounted(rewards, discount):
-    """The discounted returns of the steps, scaled to mean 0 and deviation 1."""
+    """Computes the steps' discounted returns, scaled to mean 0 and deviation 1."""
     returns, later = np.zeros(len(rewards)), 0.0
     for step in reversed(range(len(rewards))):
         returns[step] = later = rewards[step] + discount * later
@@ -466,7 +466,7 @@ def learn_by_target(memory, start, rate, discount, every):
         start: [kernel, bias] of a hidden layer and of the layer of action values.
         rate: learning rate of Adam.
         discount: number, the discount factor of the next state's value.
-        every: number of steps between two copies.
+        every: number of steps between two updates of the target network.
 
     Returns:
         ([steps] float32 losses, list of the weights).
@@ -622,7 +622,7 @@ def number_words(texts, most, unknown, length):
 
     Args:
         texts: list of texts.
-        most: int; ids are less than it.
+        most: int; ids are less than `most`.
         unknown: str, the out-of-vocabulary word; its id is 1.
         length: number of words in a row.
 

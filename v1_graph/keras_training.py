@@ -32,7 +32,7 @@ K = tf.keras.backend
 
 
 def network(start, loss="sparse_categorical_crossentropy", metrics=(), rate=0.25):
-    """A compiled network of two dense layers, with the weights `start`."""
+    """Makes a compiled network of two dense layers, with the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     model = tf.keras.Sequential()
     model.add(tf.keras.layers.Dense(hidden, "relu", input_shape=(features,)))
@@ -45,7 +45,7 @@ def network(start, loss="sparse_categorical_crossentropy", metrics=(), rate=0.25
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
@@ -76,7 +76,7 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits a model to a generator's batches; validates on another generator's.
+    """Fits a model to a generator's batches; validates on another generator's batches.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
@@ -84,7 +84,7 @@ def fit_generator(data, start, epochs, batch_size):
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights, list of the
-        loss and the accuracy of a generator, [n, classes] predictions of one).
+        loss and the accuracy of a generator, [n, classes] predictions of a generator).
     """
     steps = len(data[0]) // batch_size
 
@@ -371,8 +371,8 @@ def train_on_batches(data, start, batch_size, steps):
         steps: number of steps to take.
 
     Returns:
-        ([steps, 2] losses and accuracies of the batches, those of the tests, list of
-        the weights).
+        ([steps, 2] losses and accuracies of the batches, losses and accuracies of the
+        tests, list of the weights).
     """
     with tf.Graph().as_default():
         model = network(start, metrics=["accuracy"])
@@ -397,7 +397,8 @@ def train_gan(data, noise, starts, rate=0.25):
 
     Returns:
         ([steps, 3] float32 losses of the discriminator for real and for generated rows,
-        and of the generator; list of the generator's weights; the discriminator's).
+        and of the generator; list of the generator's weights; list of the
+        discriminator's weights).
     """
     (size, features), ones = starts[0][0].shape, np.ones([data.shape[1], 1], "f")
     with tf.Graph().as_default():
@@ -425,7 +426,7 @@ def train_gan(data, noise, starts, rate=0.25):
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Evaluates a model: names and values of its loss and metrics.
+    """Evaluates a model; returns names and values of its loss and metrics.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y may be [n, 1].
@@ -493,7 +494,7 @@ def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
         ({key: float32 array} of the history, list of the weights).
 
     Raises:
-        TypeError: it stops, and no loss has been a finite number.
+        TypeError: training stops, and no loss has been a finite number.
     """
     with tf.Graph().as_default():
         model = network(start, rate=rate)
@@ -520,7 +521,7 @@ def keep_the_best(data, start, validation, epochs, rate=0.25):
 
     Returns:
         (list of the epochs whose weights were saved, list of the weights of the last
-        of them, loaded from its file).
+        saved epoch, loaded from its file).
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         model = network(start, metrics=["accuracy"], rate=rate)
@@ -566,8 +567,8 @@ def log_batches(data, start, epochs, batch_size):
         data, start, epochs, batch_size: as for `fit_arrays`.
 
     Returns:
-        (float32 losses of the batches, list of their sizes, float32 losses of the
-        epochs).
+        (float32 losses of the batches, list of the batches' sizes, float32 losses of
+        the epochs).
     """
     with tf.Graph().as_default():
         model = network(start)
@@ -584,7 +585,7 @@ def log_batches(data, start, epochs, batch_size):
 
 
 def f1(y_true, y_pred):
-    """The F1 score of a batch."""
+    """Computes the F1 score of a batch."""
     found = K.sum(y_true * K.round(y_pred))
     precision = found / (K.sum(K.round(y_pred)) + K.epsilon())
     recall = found / (K.sum(y_true) + K.epsilon())
@@ -592,7 +593,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """Evaluates a function as a metric: its mean over batches, whatever their sizes.
+    """Evaluates a function as a metric: the mean over batches, not weighted by size.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y is float32 [n, 1].

@@ -199,7 +199,7 @@ def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
 
     Args:
         x: float array.
-        rate: the share, in [0, 1).
+        rate: share of the elements to drop, in [0, 1).
         seed: seed of the op; the seed of the graph is 7.
         training: whether to drop anything.
         noise_shape: list with 1 for an axis that shares its draws, None for the size of
@@ -233,7 +233,7 @@ def make_embedding(classes, size, name="embedding"):
         Callable from an int tensor of any shape to float32 [..., size].
 
     Raises:
-        tf.errors.InvalidArgumentError: in a call, on a CPU: no such row.
+        tf.errors.InvalidArgumentError: in a call, on a CPU: an id is not a row.
     """
 
     def embedding(ids):
@@ -289,7 +289,8 @@ def make_layer_norm(begin_axis=1, name="normalized"):
         name: scope of the variables `LayerNorm/beta` and `LayerNorm/gamma`, [channels].
 
     Returns:
-        Callable from a [batch, ..., channels] float tensor to one of the same shape.
+        Callable from a [batch, ..., channels] float tensor to a tensor of the same
+        shape.
 
     Raises:
         ValueError: in a call: an axis that does not exist, or unknown channels.
@@ -312,7 +313,8 @@ def train(images, labels, steps, rate=0.125, update=True):
         labels: [n] int array, classes below 3.
         steps: number of steps, all on the same images.
         rate: learning rate.
-        update: whether to run the updates of the moving statistics, often forgotten.
+        update: whether to run the updates of the moving statistics, which programs
+            often forget.
 
     Returns:
         dict with the `losses` before every step, and the `variables` by name and the

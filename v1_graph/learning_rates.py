@@ -91,7 +91,7 @@ def polynomial_decay(
         decay_steps: number of steps.
         end_learning_rate: the rate after `decay_steps` steps, a number or tensor.
         power: the power; 1 makes a straight line.
-        cycle: whether `decay_steps` is replaced by its first multiple that is not
+        cycle: whether to replace `decay_steps` by its first multiple that is not
             smaller than `global_step`, so that the rate rises again and again.
 
     Returns:
@@ -120,14 +120,15 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
 ):
-    """Repeats `cosine_decay`: a period is `t_mul` times as long, `m_mul` as high.
+    """Repeats `cosine_decay`: each period `t_mul` times as long, `m_mul` times as high.
 
     Args:
         learning_rate: the initial rate, a float number or tensor.
         global_step: tensor of steps taken, of any shape and number dtype.
         first_decay_steps: number of steps of the first period.
-        t_mul: length of a period, divided by that of the period before.
-        m_mul: initial rate of a period, divided by that of the period before.
+        t_mul: length of a period, divided by the length of the period before.
+        m_mul: initial rate of a period, divided by the initial rate of the period
+            before.
         alpha: share of the rate that remains at the end of a period.
 
     Returns:
@@ -164,15 +165,15 @@ def piecewise_constant(x, boundaries, values):
 
     Args:
         x: scalar tensor or number, such as the global step.
-        boundaries: list of n increasing numbers of the dtype of `x`, n > 0; a boundary
-            still belongs to the value before it.
+        boundaries: list of n increasing numbers of the dtype of `x`, n > 0; at a
+            boundary, the value before the boundary is returned.
         values: list of n + 1 numbers or scalar tensors of one dtype.
 
     Returns:
         Scalar tensor of the dtype of the values.
 
     Raises:
-        ValueError: the values are not one more than the boundaries.
+        ValueError: the number of values is not the number of boundaries plus 1.
     """
     return tf.train.piecewise_constant(x, boundaries, values)
 

@@ -111,8 +111,8 @@ def make_embedding_seq2seq(
         classes: target vocabulary size.
         size: size of the source and target vectors.
         feed: whether to decode greedily, if the call does not pass `feed_previous`.
-        projected: whether it returns outputs, [batch, units], which `proj_w` and
-            `proj_b` project to logits; otherwise it returns logits.
+        projected: whether the model returns outputs, [batch, units], which `proj_w` and
+            `proj_b` project to logits; otherwise the model returns logits.
         name: scope of `embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding`,
             `…/embedding_wrapper/basic_lstm_cell/…`,
             `embedding_rnn_seq2seq/embedding_rnn_decoder/embedding`,
@@ -165,7 +165,7 @@ def make_attention_decoder(
         outputs, [batch, outputs], and the last state (c, h).
 
     Raises:
-        ValueError: in a call: no heads.
+        ValueError: in a call: `heads` is less than 1.
     """
 
     def read(x, memory, state):
@@ -196,8 +196,8 @@ def make_attention_seq2seq(
             `make_attention_decoder`.
         name: scope of `embedding_attention_seq2seq/rnn/embedding_wrapper/…`,
             `…/embedding_attention_decoder/embedding`, and
-            `…/embedding_attention_decoder/attention_decoder/…`, as of that, with
-            `…/output_projection_wrapper/…`.
+            `…/embedding_attention_decoder/attention_decoder/…`, as for
+            `make_attention_decoder`, with `…/output_projection_wrapper/…`.
 
     Returns:
         As for `make_embedding_seq2seq`.

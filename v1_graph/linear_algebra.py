@@ -20,7 +20,7 @@ __all__ = [
 
 
 def bilinear_scores(queries, keys, weights):
-    """Bilinear attention scores: queries @ weights @ transposed keys.
+    """Computes bilinear attention scores: queries @ weights @ transposed keys.
 
     Args:
         queries: [batch, queries, m] float tensor.
@@ -32,7 +32,7 @@ def bilinear_scores(queries, keys, weights):
 
     Raises:
         ValueError: in a graph, sizes that do not match.
-        tf.errors.InvalidArgumentError: the same, eagerly.
+        tf.errors.InvalidArgumentError: the same mistake, eagerly.
     """
     # The batch shares one matrix, so tensordot computes one large product.
     projected = tf.tensordot(queries, weights, axes=[[2], [0]])
@@ -50,7 +50,7 @@ def mirror_triangle(x):
 
     Raises:
         ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
+        tf.errors.InvalidArgumentError: the same mistake, eagerly.
     """
     lower = tf.matrix_band_part(x, -1, 0)
     both = lower + tf.matrix_transpose(lower)
@@ -67,8 +67,8 @@ def diagonals(x, offset=1):
 
     Returns:
         dict with `tensor` [m, n, m, n], zero except at [i, j, i, j]; its `part` [m, n],
-        which is x again; `rows` [m, n, n], a matrix for every row of x; and `above`
-        [m, n + offset, n + offset], the same above the diagonal.
+        which is x again; `rows` [m, n, n], a matrix for every row of x; and `above` [m,
+        n + offset, n + offset], the same matrices with the values above the diagonal.
     """
     tensor = tf.diag(x)
     rows = tf.matrix_diag(x)
@@ -94,7 +94,7 @@ def surface_normals(corners):
 
     Raises:
         ValueError: in a graph, corners that are not of x, y and z.
-        tf.errors.FailedPreconditionError: the same, eagerly.
+        tf.errors.FailedPreconditionError: the same mistake, eagerly.
     """
     first, second, third = tf.unstack(corners, 3, axis=-2)
     normals = tf.cross(second - first, third - first)
@@ -207,7 +207,7 @@ def inverse_square_root(a):
 
     Raises:
         ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
+        tf.errors.InvalidArgumentError: the same mistake, eagerly.
     """
     values, vectors = tf.self_adjoint_eig(a)
     scaled = vectors / tf.sqrt(values)[..., tf.newaxis, :]
@@ -225,7 +225,7 @@ def log_determinant(a):
 
     Raises:
         ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
+        tf.errors.InvalidArgumentError: the same mistake, eagerly.
     """
     sign, logarithm = tf.linalg.slogdet(a)
     return tf.matrix_determinant(a), sign, logarithm
@@ -258,7 +258,7 @@ def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
 
     Args:
         x: [n] float array.
-        y: [n] float array, the values there, whose mean is assumed to be 0.
+        y: [n] float array, the values at `x`, whose mean is assumed to be 0.
         x_new: [m] float array.
         steps: number of steps of gradient descent.
         rate: learning rate.
@@ -266,8 +266,8 @@ def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
 
     Returns:
         dict with the `losses` before every step, which are the negative logarithms of
-        the marginal likelihood; the `amplitude` and the `length` after the last; and
-        the `mean` [m] and `variance` [m] of the values at x_new.
+        the marginal likelihood; the `amplitude` and the `length` after the last step;
+        and the `mean` [m] and `variance` [m] of the values at x_new.
 
     Raises:
         tf.errors.InvalidArgumentError: a covariance that is not positive definite.

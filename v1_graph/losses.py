@@ -38,7 +38,7 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank.
+        ValueError: an unknown reduction, or weights of another rank.
     """
     # It also adds the result to the collection tf.GraphKeys.LOSSES.
     return tf.losses.compute_weighted_loss(losses, weights, reduction=reduction)
@@ -148,7 +148,7 @@ def log_loss(
     """Averages the binary cross-entropy of probabilities, with epsilon in the log.
 
     Args:
-        labels: tensor of 0 and 1, or between.
+        labels: tensor of numbers from 0 to 1.
         predictions: tensor of the same shape, probabilities.
         weights, reduction: see `compute_weighted_loss`.
         epsilon: added to probabilities, which are not clipped.
@@ -173,7 +173,7 @@ def sigmoid_cross_entropy(
         label_smoothing: how far labels are moved towards 1/2, from 0 to 1.
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" a tensor like it.
+        Scalar of the dtype of `logits`; for "none" a tensor like `logits`.
     """
     return tf.losses.sigmoid_cross_entropy(
         labels, logits, weights, label_smoothing, reduction=reduction
@@ -228,7 +228,7 @@ def segmentation_loss(labels, logits, class_weights, ignored=255):
 
     Returns:
         Scalar of the dtype of `logits`: the sum over the pixels, divided by the number
-        of pixels with a weight; 0 if no pixel has one.
+        of pixels with a weight; 0 if no pixel has a weight.
     """
     kept = tf.not_equal(labels, ignored)
     # An ignored label is not a class: `gather` and the loss would refuse it.
@@ -260,7 +260,7 @@ def weighted_sigmoid_losses(labels, logits, pos_weight):
     Args:
         labels: float tensor of probabilities.
         logits: tensor of the same shape and dtype.
-        pos_weight: a number, or a tensor that broadcasts.
+        pos_weight: a number, or a tensor that broadcasts with `logits`.
 
     Returns:
         Tensor like `logits`.
@@ -280,8 +280,9 @@ def collected_losses(labels, predictions, kernel, scale=0.125):
         scale: weight of the penalty.
 
     Returns:
-        dict with the list of `losses`, those named `auxiliary`, the list of penalties
-        `regularization`, their `penalty`, the `data` loss and the `total`.
+        dict with the list of `losses`, the list of the losses named `auxiliary`, the
+        list of penalties `regularization`, their `penalty`, the `data` loss and the
+        `total`.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- add

@@ -17,7 +17,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: mean d² of positive, max(margin - d, 0)² of negative pairs.
+    """Contrastive loss: averages d² of positive, max(margin - d, 0)² of negatives.
 
     Args:
         labels: [batch] tensor, 1 for a positive pair, 0 for a negative pair.
@@ -33,14 +33,14 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Triplet loss with semi-hard negatives, averaged over the positive pairs.
+    """Computes triplet loss with semi-hard negatives, averaged over positive pairs.
 
     Args:
         labels: [batch] int tensor of classes.
         embeddings: [batch, size] float32 tensor.
-        margin: added to the squared distance of a positive pair, before that of the
-            negative is subtracted: the nearest negative that is further away than the
-            positive, or else the furthest negative.
+        margin: added to the squared distance of a positive pair, before the squared
+            distance of the negative is subtracted. The negative is the nearest one that
+            is further away than the positive, or else the furthest one.
 
     Returns:
         float32 scalar; NaN if no class has two rows.
@@ -51,10 +51,10 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
-    """N-pairs loss: cross-entropy of anchor-positive products, plus an L2 penalty.
+    """Computes the N-pairs loss: cross-entropy of all products, plus an L2 penalty.
 
     Args:
-        labels: [batch] int tensor of classes, of both.
+        labels: [batch] int tensor of classes, of both anchors and positives.
         embeddings_anchor, embeddings_positive: [batch, size] float tensors, whose
             products are the logits.
         reg_lambda: weight of the penalty on the squares, times a quarter.
@@ -68,7 +68,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """Lifted structured loss: each positive pair against all negatives of both rows.
+    """Lifted structured loss: compares a positive pair with both rows' negatives.
 
     Args:
         labels: [batch] int tensor of classes.

@@ -151,7 +151,8 @@ def curves(
             arrays; n may vary. A score above a threshold, in float32, is positive.
         thresholds: thresholds of precision, recall and false positives.
         num_thresholds: number of thresholds on a curve, ends included.
-        target: the specificity at which sensitivity is measured, and the reverse.
+        target: the specificity at which sensitivity is measured, and the sensitivity at
+            which specificity is measured.
         method: rule for the area: "trapezoidal", "minoring", "majoring", or
             "careful_interpolation", which is "trapezoidal" for ROC.
 
@@ -159,10 +160,10 @@ def curves(
         List of {name: float32 array}, at first and after each batch.
 
     Raises:
-        ValueError: shapes that do not fit, no such method, a target outside [0, 1].
+        ValueError: shapes that do not fit, an unknown method, a target outside [0, 1].
         tf.errors.InvalidArgumentError: scores outside [0, 1], unless labels are boolean
-            and scores float32: the check runs only before a cast, and these are not
-            cast.
+            and scores float32: the check runs only before a cast, and such inputs are
+            not cast.
     """
 
     def build(labels, scores, weights=None):
@@ -229,7 +230,7 @@ def top_k(batches, k, class_id=None):
     Args:
         batches: list of (labels, scores) or (labels, scores, weights): int64 [n] or
             [n, labels], float [n, classes] and float [n] arrays; n may vary.
-        k: number of scores that count; among equal ones, those of lower classes.
+        k: number of scores that count; among equal scores, the scores of lower classes.
         class_id: the class of precision and recall, or None for all.
 
     Returns:

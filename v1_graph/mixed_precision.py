@@ -23,7 +23,8 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     """Trains with automatic mixed precision: the optimizer scales the loss.
 
     Args:
-        x: [n, features] float16 or float32 array; its dtype is that of the computation.
+        x: [n, features] float16 or float32 array; its dtype is the dtype of the
+            computation.
         y: [n, units] float32 array.
         start: {"kernel": [features, units] array, "bias": [units] array}, float32.
         steps: number of steps with a momentum of 0.9, all on the same rows.
@@ -32,8 +33,9 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
         clip: the largest norm of all gradients together, or None.
 
     Returns:
-        dict with the `losses` before every step, the `scales` after, if they are
-        updated, how many steps were `taken` by then, the `variables` in the end.
+        dict with the `losses` before every step; the `scales` after every step, if the
+        scale is updated; `taken`, the number of steps taken so far, after every step;
+        and the final `variables`.
 
     Raises:
         ValueError: a fixed scale below 1.
@@ -162,9 +164,9 @@ def recompute_gradients(x, start):
             the same dtype.
 
     Returns:
-        dict with the `outputs`, [n, units]; the `gradients` of their squares' sum with
-        respect to x and the weights; how often the layers have run when the outputs are
-        `inferred`, and when they are `trained`.
+        dict with the `outputs`, [n, units]; the `gradients` of the sum of their squares
+        with respect to x and the weights; how often the layers have run when the
+        outputs are `inferred`, and when they are `trained`.
 
     Raises:
         ValueError: weights that do not fit.
@@ -209,7 +211,7 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
     Args:
         x: [n, features] float32 array.
         kernel: [features, units] array of the same dtype.
-        keep_prob: the share to keep.
+        keep_prob: share of the elements to keep.
         graph_seed: int.
         op_seed: int.
         runs: number of masks to draw.
@@ -324,7 +326,7 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
 
     Args:
         x: [..., channels] float32 tensor.
-        low: lower end of the range: a number, float32 scalar or [channels] tensor.
+        low: lower end of the range: a number, a float32 scalar or a [channels] tensor.
         high: upper end of the range, of the same kind.
         num_bits: 2 to 16.
         narrow_range: whether the lowest of the levels is left out.
@@ -342,7 +344,7 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
 
 
 def network(x, start, is_training):
-    """The logits of a convolution, an optional batch norm and a dense layer."""
+    """Computes the logits of a convolution, an optional batch norm, a dense layer."""
     slim = tensorflow.contrib.slim
     norm = "hidden/BatchNorm/beta" in start
     hidden = slim.conv2d(

@@ -103,8 +103,8 @@ def cross_entropy_naive(labels, logits):
         logits: tensor of the same shape and dtype.
 
     Returns:
-        [...] tensor: infinite where a labelled class has underflowed, NaN where
-        another has, since 0 * inf is NaN.
+        [...] tensor: infinite where a labelled class has underflowed, NaN where another
+        class has underflowed, since 0 * inf is NaN.
     """
     return -tf.reduce_sum(labels * tf.log(softmax(logits)), axis=-1)
 

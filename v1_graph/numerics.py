@@ -46,16 +46,16 @@ def optimize(optimizer, hyper, start, gradients, options=()):
 
     Args:
         optimizer: name such as "Adam", or "AdamW" of contrib.
-        hyper: dict of its arguments.
+        hyper: dict of the optimizer's arguments.
         start: {name: array}, the initial values of the variables.
         gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
             ...]) of a sparse gradient, or None}.
         options: dict with some of: `rates`, [steps] learning rates, in a variable or,
             with `called`, returned by a function; `decay`, (steps, factor) of a
-            schedule; `limits`, (lowest, highest) of a constraint; `dtype`, if it
-            differs from that of `start`; `decayed`, names of the variables with weight
-            decay; `average`, the decay of averages that are swapped with the variables;
-            `minimized`, whether to minimize a loss with these gradients.
+            schedule; `limits`, the (lowest, highest) value of a constraint; `dtype`, if
+            it differs from that of `start`; `decayed`, names of the variables with
+            weight decay; `average`, the decay of averages that are swapped with the
+            variables; `minimized`, whether to minimize a loss with these gradients.
 
     Returns:
         {name: value} of all variables at the end, 16-bit floats as float32.
@@ -145,7 +145,7 @@ def decayed(step, schedule, options):
     Args:
         step: int tensor of any shape.
         schedule: name of a schedule, such as "exponential_decay".
-        options: dict of its other arguments.
+        options: dict of the other arguments.
 
     Returns:
         float32 tensor of the shape of `step`.
@@ -180,7 +180,7 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
     Args:
         initializer: name, such as "glorot_uniform".
-        options: dict of its arguments, without the seed.
+        options: dict of the initializer's arguments, without the seed.
         shape: list of ints.
         graph_seed: seed of the graph, or None.
         op_seed: seed of the op, or None.
@@ -232,8 +232,8 @@ def make_reader(cell, loop="unroll", name="reader"):
     """Makes a recurrent network from cells that are given by name.
 
     Args:
-        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4}). The
-            arguments `cell` and `cells` have the same form.
+        cell: (name, dict of the cell's arguments), such as ("GRUCell", {"num_units":
+            4}). The arguments `cell` and `cells` have the same form.
         loop: "unroll", "unroll_in_python", or "unroll_both_ways".
         name: scope of the variables.
 
@@ -326,7 +326,7 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
     """Makes a batch normalization layer.
 
     Args:
-        options: dict of its arguments, such as {"momentum": 0.9}.
+        options: dict of the layer's arguments, such as {"momentum": 0.9}.
         update: whether training updates the moving statistics.
         dtype: name of the dtype to compute in, if not that of the input.
         name: scope of the variables `batch_normalization/gamma`, and so on.
@@ -351,7 +351,7 @@ def contrib_normalized(batches, options):
 
     Args:
         batches: list of [n, ..., channels] float arrays; n may vary.
-        options: dict of its arguments, such as {"decay": 0.9}.
+        options: dict of the layer's arguments, such as {"decay": 0.9}.
 
     Returns:
         {"outputs": list of the normalized batches, "gradients": list of the gradients
@@ -387,7 +387,7 @@ def loss(labels, predictions, weights, kind, options):
         predictions: tensor of probabilities or logits, as the loss needs.
         weights: number, or tensor of the rank of the losses.
         kind: name of a loss, such as "huber_loss".
-        options: dict of its other arguments.
+        options: dict of the other arguments.
 
     Returns:
         Scalar; the losses if the reduction is "none".
@@ -400,7 +400,7 @@ def streamed(metric, options, batches, more=()):
 
     Args:
         metric: name such as "auc", or "recall_at_thresholds".
-        options: dict of its arguments that are not tensors.
+        options: dict of the metric's arguments that are not tensors.
         batches: list of tuples of arrays, the tensors of a batch; n may vary.
         more: names of the tensors after the second tensor.
 
@@ -431,7 +431,8 @@ def averaged(start, values, decay, counts=None):
 
     Args:
         start: {name: array}, the initial values of the variables.
-        values: {name: [n, ...] array}, values that are assigned to some of them.
+        values: {name: [n, ...] array}, values that are assigned to some of the
+            variables.
         decay: share of the old average that an update keeps, at most.
         counts: [n] ints, the numbers of updates, or None.
 

@@ -34,10 +34,11 @@ def sums(a, b):
 
     Args:
         a: numeric tensor, or a number or list.
-        b: the same, of one dtype; one of the two is a tensor.
+        b: tensor, number or list like `a`, of the same dtype; `a` or `b` is a tensor.
 
     Returns:
-        Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError.
+        Dict of tensors of the dtype of `a`. Two tensors of different dtypes raise
+        TypeError.
     """
     return {"add": a + b, "subtract": a - b}
 
@@ -47,10 +48,11 @@ def products(a, b):
 
     Args:
         a: numeric tensor, or a number or list.
-        b: the same, of one dtype; one of the two is a tensor.
+        b: tensor, number or list like `a`, of the same dtype; `a` or `b` is a tensor.
 
     Returns:
-        Dict of tensors of that dtype; the quotients of int32 and int64 are float64.
+        Dict of tensors of the dtype of `a`; the quotients of int32 and int64 are
+        float64.
     """
     return {"multiply": a * b, "divide": a / b}
 
@@ -60,10 +62,10 @@ def floor_division(a, b):
 
     Args:
         a: numeric tensor, or a number or list.
-        b: the same, of one dtype; one of the two is a tensor.
+        b: tensor, number or list like `a`, of the same dtype; `a` or `b` is a tensor.
 
     Returns:
-        Dict of tensors of that dtype. Integers over 0 raise InvalidArgumentError.
+        Dict of tensors of the dtype of `a`. Integers over 0 raise InvalidArgumentError.
     """
     return {"quotient": a // b, "remainder": a % b}
 
@@ -76,7 +78,7 @@ def truncation(a, b):
         b: tensor of the same dtype, which broadcasts with `a`.
 
     Returns:
-        Dict of tensors of that dtype. A divisor 0 raises InternalError.
+        Dict of tensors of the dtype of `a`. A divisor of 0 raises InternalError.
     """
     return {"quotient": tf.truncatediv(a, b), "remainder": tf.truncatemod(a, b)}
 
@@ -89,7 +91,7 @@ def div(a, b):
         b: tensor of the same dtype, which broadcasts with `a`.
 
     Returns:
-        Tensor of that dtype. Integers over 0 raise InvalidArgumentError.
+        Tensor of the dtype of `a`. Integers over 0 raise InvalidArgumentError.
     """
     return tf.div(a, b)
 
@@ -102,7 +104,7 @@ def power(base, exponent):
         exponent: tensor of the same dtype, which broadcasts with `base`.
 
     Returns:
-        Tensor of that dtype.
+        Tensor of the dtype of `base`.
     """
     return base**exponent
 
@@ -276,7 +278,7 @@ def negate_if(x, condition):
     Args:
         x: tensor of a signed dtype.
         condition: Python bool, read while the graph is built. A tensor has no truth
-            value yet and raises TypeError: use `tf.cond` for it.
+            value yet and raises TypeError: use `tf.cond` for a tensor.
 
     Returns:
         Tensor like `x`.
@@ -307,8 +309,8 @@ def rows(x, begin=None, end=None, step=None):
     Args:
         x: tensor of rank 1 or more.
         begin: None, int or scalar int32 tensor.
-        end: the same; the row at `end` is left out.
-        step: the same, not 0; a negative step reads backwards.
+        end: None, int or scalar int32 tensor; the row at `end` is left out.
+        step: None, int or scalar int32 tensor, not 0; a negative step reads backwards.
 
     Returns:
         Tensor of the rank and dtype of `x`, possibly without rows.
@@ -329,7 +331,7 @@ def axes(x):
 
 
 def sum_by_slices(x):
-    """Sums the rows, sliced one at a time, which adds a slice op for each row.
+    """Sums the rows one slice at a time; each row adds a slice op to the graph.
 
     Args:
         x: [rows, columns] tensor with a known number of rows.

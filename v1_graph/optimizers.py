@@ -52,8 +52,8 @@ def fit(data, start, optimizer, hyper, stops):
     Args:
         data: (x, y), [n, features] and [n, units] arrays of one float dtype.
         start: (kernel, bias), [features, units] and [units] arrays of this dtype.
-        optimizer: its name, such as "Adam".
-        hyper: dict of its arguments, such as {"learning_rate": 0.5}.
+        optimizer: name of the optimizer, such as "Adam".
+        hyper: dict of the optimizer's arguments, such as {"learning_rate": 0.5}.
         stops: increasing list of the steps after which values are read.
 
     Returns:
@@ -80,7 +80,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
     Args:
         table: [rows, n] float array, the initial table.
-        ids: [steps, k] int array of rows; any may occur twice in a step.
+        ids: [steps, k] int array of rows; a row may occur twice in a step.
         targets: [steps, k, n] array of the dtype of `table`.
         optimizer, hyper: as for `fit`.
 
@@ -177,7 +177,7 @@ def fit_by_parts(data, start, rates, stops):
 
     Args:
         data, start, stops: as for `fit`.
-        rates: (learning rate of the kernel, that of the bias).
+        rates: (learning rate of the kernel, learning rate of the bias).
 
     Returns:
         {stop: {name: value}} of the weights, the slots and the global step.
@@ -207,12 +207,12 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
 
     Args:
         real: [n, features] float array, the real examples of the discriminator.
-        noise: [n, m] array of the same dtype, as the others.
+        noise: [n, m] array; all arrays have the same dtype.
         generator: [m, features] array.
         critic: [features, 1] array.
         turns: number of steps of the generator.
-        critic_steps: number of steps of the critic before each of them.
-        rate: learning rate of both.
+        critic_steps: number of steps of the critic before each step of the generator.
+        rate: learning rate of both optimizers.
 
     Returns:
         (list of [critic's loss, generator's loss], each before its last update;
@@ -220,7 +220,7 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
 
     Raises:
         ValueError: the noise does not fit, found while a graph is made.
-        tf.errors.InvalidArgumentError: the same, found when run.
+        tf.errors.InvalidArgumentError: the same mistake, found when the graph runs.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

@@ -38,17 +38,17 @@ def processors(count):
 
 
 def session():
-    """A session with two devices: on a machine with two GPUs, tf.Session()."""
+    """Makes a session with two devices; on a machine with two GPUs, tf.Session()."""
     return tf.Session(config=tf.ConfigProto(device_count={"CPU": 2}))
 
 
 def device(index):
-    """The name of a CPU device; in practice write device_type="GPU"."""
+    """Returns the name of a CPU device; in practice write device_type="GPU"."""
     return tf.DeviceSpec(device_type="CPU", device_index=index)
 
 
 def short(name):
-    """A device's name without job, replica and task."""
+    """Returns a device's name without job, replica and task."""
     spec = tf.DeviceSpec.from_string(name)
     return "%s:%d" % (spec.device_type, spec.device_index)
 
@@ -77,7 +77,8 @@ def add(a, b, index):
         (array, name such as "CPU:1").
 
     Raises:
-        tf.errors.InvalidArgumentError: no such device; TensorFlow 2 uses another.
+        tf.errors.InvalidArgumentError: the device does not exist; TensorFlow 2 uses
+            another device.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -91,7 +92,7 @@ def add(a, b, index):
 
 
 def nested_devices(x):
-    """Places ops in nested device blocks, beside a tensor, and on any device.
+    """Places ops in nested device blocks, on a tensor's device, and on any device.
 
     Args:
         x: numeric array.
@@ -204,7 +205,7 @@ def add_in_parallel(a, b, num_devices):
         Array like `a`.
 
     Raises:
-        ValueError: n is not such a multiple.
+        ValueError: n is not a multiple of `num_devices`.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -232,7 +233,7 @@ def losses_and_gradient(x, y, w, num_devices, colocate=True):
         ([n] losses, [3, 1] gradient, the names of the devices of its parts).
 
     Raises:
-        ValueError: n is not such a multiple.
+        ValueError: n is not a multiple of `num_devices`.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build
@@ -276,7 +277,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
         ([3, 1] coefficients, [steps] mean losses, each before its update).
 
     Raises:
-        ValueError: n is not such a multiple.
+        ValueError: n is not a multiple of `num_devices`.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- build

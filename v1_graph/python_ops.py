@@ -93,7 +93,7 @@ def binarize(x):
 
 @tf.RegisterGradient("GuidedRelu")
 def guided_relu_gradient(op, upstream):
-    """Gradient of guided ReLU: positive gradients, where the input was positive."""
+    """Passes positive gradients where the input was positive, as guided ReLU does."""
     return tf.nn.relu(upstream) * tf.cast(op.inputs[0] > 0, upstream.dtype)
 
 
@@ -162,8 +162,8 @@ def keep_boxes(boxes, scores, limit=0.5):
         limit: the largest overlap, as intersection over union.
 
     Returns:
-        [[k, 4] boxes, [k] int32 indices of these boxes, [k] largest overlap of each
-        with those before it].
+        [[k, 4] boxes, [k] int32 indices of these boxes, [k] largest overlap of each box
+        with the boxes before it].
     """
 
     # --- python

@@ -140,7 +140,7 @@ def produce_and_consume(numbers, capacity, limit):
         List of float64 numbers.
 
     Raises:
-        ValueError: a number is negative; today InvalidArgumentError.
+        ValueError: a number is negative; in TensorFlow 2 InvalidArgumentError.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -195,8 +195,8 @@ def read_lines(files, epochs, skip=0, initialized=True):
     Raises:
         tf.errors.NotFoundError: a file is missing.
         ValueError: there are no files; TensorFlow 2 returns no data.
-        tf.errors.FailedPreconditionError: not initialized; TensorFlow 2 raises
-            nothing.
+        tf.errors.FailedPreconditionError: the local variables are not initialized;
+            TensorFlow 2 raises nothing.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)

@@ -33,8 +33,8 @@ def kernel_seeds(graph_seed, op_seeds):
             seed.
 
     Returns:
-        List of [seed, seed2], one per op; [0, 0] means another random seed in every
-        program.
+        List of [seed, seed2], one per op; [0, 0] means that every program draws a new
+        random seed.
 
     Raises:
         TypeError: a seed is not a number.
@@ -60,7 +60,7 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
         sessions: number of sessions, one after the other.
 
     Returns:
-        List (a session each) of lists of [size] arrays.
+        List of lists of [size] arrays, one list for each session.
 
     Raises:
         TypeError: a dtype that this kind does not support.
@@ -248,7 +248,7 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
 
 def other_draws(graph_seed, op_seed, runs):
-    """Draws that a `Generator` lacks: gamma, Poisson, categorical, shuffle, crop.
+    """Makes draws that a `Generator` lacks: gamma, Poisson, shuffle, crop, ….
 
     Args:
         graph_seed: int, or None.
@@ -280,7 +280,7 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
 
     Args:
         x: float32 array.
-        keep_prob: the share to keep, in (0, 1].
+        keep_prob: share of the elements to keep, in (0, 1].
         graph_seed: int, or None.
         op_seed: int.
         runs: number of masks.
@@ -289,7 +289,7 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
         List of arrays like x.
 
     Raises:
-        ValueError: a share outside (0, 1].
+        ValueError: a `keep_prob` outside (0, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- drop
@@ -304,7 +304,8 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
 
     Args:
         name: name of an initializer of TensorFlow 1, as in `tf.initializers`.
-        shape: shape of the variable; two dimensions or more if they scale the draw.
+        shape: shape of the variable; two dimensions or more if the initializer scales
+            by the shape.
         graph_seed: int, or None.
         op_seed: int.
         **options: other arguments of the initializer.
@@ -313,7 +314,7 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
         float32 array of this shape.
 
     Raises:
-        AttributeError: (in TensorFlow 2 a KeyError) no such initializer.
+        AttributeError: the initializer does not exist; in TensorFlow 2 KeyError.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- initialize
@@ -451,7 +452,7 @@ def stateless(seed, size):
         `integers`, and [1, size] int64 `categorical`.
 
     Raises:
-        ValueError: (tf.errors.InvalidArgumentError eagerly) a seed of another shape.
+        ValueError: a seed of another shape; eagerly tf.errors.InvalidArgumentError.
     """
     logits = tf.log([[0.125, 0.25, 0.625]])
     return {

@@ -157,7 +157,8 @@ def decode_images(raw, height, width):
         [n, height, width] float32 tensor.
 
     Raises:
-        InvalidArgumentError: the strings differ in length, or do not have this length.
+        InvalidArgumentError: the strings differ in length, or do not have height ·
+            width bytes.
     """
     pixels = tf.decode_raw(raw, tf.uint8)
     return tf.cast(tf.reshape(pixels, [-1, height, width]), tf.float32) / 256

@@ -165,12 +165,13 @@ def train_ddpg(
         rewards: [steps, n] array.
         over: [steps, n] array, 1 where an episode ends, else 0.
         start: {"actor": {"body/kernel": [features, units] array, "body/bias": [units],
-            "head/kernel": [units, size], "head/bias": [size]}, "critic": the same,
-            from `features + size` to 1}, for the networks and for their targets.
+            "head/kernel": [units, size], "head/bias": [size]}, "critic": the same four
+            arrays, from `features + size` to 1}, for the networks and for their
+            targets.
         bound: the largest magnitude of an action.
         tau: share of the way that the targets move to their networks in each step.
         discount: factor of the next state's value.
-        rates: learning rates of the actor's Adam and of the critic's.
+        rates: learning rates of the actor's Adam and of the critic's Adam.
 
     Returns:
         dict with the critic's `losses` and the actor's `actions`, [steps, n, size],
@@ -390,8 +391,8 @@ def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
     """Computes generalized advantage estimates (GAE) of each step.
 
     Args:
-        rewards, values: [time, n] float tensors; the values are those of the states
-            before the actions.
+        rewards, values: [time, n] float tensors; the values belong to the states before
+            the actions.
         over: [time, n] tensor, 1 where an episode ends with the step, else 0.
         last: [n] tensor, the value of the state after the last step.
         discount: factor per step.

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def draw_weights():
-    """Sets the scope's initializer, with a seed: few cells have that argument."""
+    """Sets a seeded initializer for this scope, because few cells accept one."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
@@ -379,7 +379,7 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def dropout(x, units, keep, seed, variational=False, draws=2):
-    """Runs an LSTM with dropout on its inputs, its outputs and its h.
+    """Runs an LSTM with dropout on its inputs, its outputs and its state h.
 
     Args:
         x: [batch, time, depth] float array.

@@ -38,7 +38,8 @@ def export(x, weights, files=False):
 
     Args:
         x: [n, features] float array.
-        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of the dtype of
+            `x`.
         files: whether to return the written files, too.
 
     Returns:
@@ -122,8 +123,8 @@ def serve(files, inputs, tags=("serve",), signature="serving_default"):
         {name in the signature: array}.
 
     Raises:
-        OSError: there is no model in the directory, or it cannot be read.
-        RuntimeError: no graph has just these tags.
+        OSError: there is no model in the directory, or the model cannot be read.
+        RuntimeError: no graph has exactly these tags.
         KeyError: no signature has that name.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -145,7 +146,8 @@ def fetch(files, feed, fetches):
 
     Args:
         files: {path: bytes as a uint8 array}, the directory of the model.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        feed: {name of a tensor: array}: any tensors whose values make the fetches
+            computable.
         fetches: list of names of tensors.
 
     Returns:
@@ -260,7 +262,8 @@ def freeze(x, weights, as_text=False, files=False):
 
     Args:
         x: [n, features] float array.
-        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of the dtype of
+            `x`.
         as_text: whether to write text instead of binary.
         files: whether to return the written files, too.
 
@@ -293,7 +296,8 @@ def run_frozen(graph, feed, fetches, as_text=False):
 
     Args:
         graph: the bytes of the file as a uint8 array.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        feed: {name of a tensor: array}: any tensors whose values make the fetches
+            computable.
         fetches: list of names of tensors.
         as_text: whether the file is text instead of binary.
 
@@ -451,11 +455,13 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, computes tensors by names.
+    """Imports a TensorFlow 1 MetaGraph, restores it, and computes tensors by name.
 
     Args:
-        files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta
+            file.
+        feed: {name of a tensor: array}: any tensors whose values make the fetches
+            computable.
         fetches: list of names of tensors.
         clear_devices: whether to remove the nodes' devices.
 

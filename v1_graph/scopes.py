@@ -76,8 +76,8 @@ def get_in_turn(values, reuse):
         The variables' names and their values, two lists.
 
     Raises:
-        ValueError: the variable exists but there is no reuse; it does not exist and
-            reuse is True; it exists with another shape or dtype.
+        ValueError: the variable exists but there is no reuse; the variable does not
+            exist and reuse is True; the variable exists with another shape or dtype.
     """
     auto = {"auto": tf.AUTO_REUSE}
     with tf.Graph().as_default(), tf.Session() as sess:

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def draw_weights():
-    """Sets the scope's initializer, with a seed: few layers have that argument."""
+    """Sets a seeded initializer for this scope, because few layers accept one."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
@@ -32,8 +32,8 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
     Args:
         units: size of the GRU's state.
         classes: number of the logits, which is the vocabulary size.
-        impute_finished: whether outputs past a sequence's end are zeros, and its state
-            is that of its end.
+        impute_finished: whether outputs past a sequence's end are zeros, and the
+            sequence's state remains as at the end.
         name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
             `decoder/dense/bias`.
 
@@ -70,7 +70,7 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
 
 
 def decode_by_gru(helper, state, units, classes, **options):
-    """Decodes with a GRU and a dense layer: (outputs, last state, lengths)."""
+    """Decodes with a GRU and a dense layer; returns (outputs, last state, lengths)."""
     cell = tf.nn.rnn_cell.GRUCell(units)
     layer = tf.layers.Dense(classes, dtype=state.dtype)
     decoder = tensorflow.contrib.seq2seq.BasicDecoder(cell, helper, state, layer)
@@ -115,7 +115,7 @@ def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of vectors with a custom helper: it reads its last output.
+    """Makes a decoder of vectors with a custom helper, which reads the last output.
 
     A sequence ends when the first number of its output is above 0.5.
 
@@ -252,9 +252,9 @@ def sequence_loss(
         targets: [batch, time] int tensor.
         weights: [batch, time] float tensor, such as a mask.
         average_across_timesteps, average_across_batch: whether to sum the losses along
-            time or batch and divide them by the sum of the weights.
-        sum_over_timesteps, sum_over_batch: whether to sum them along time or batch and
-            divide them by the number of weights that are not 0.
+            time or batch and divide the sum by the sum of the weights.
+        sum_over_timesteps, sum_over_batch: whether to sum the losses along time or
+            batch and divide the sum by the number of weights that are not 0.
 
     Returns:
         Scalar if both axes are reduced; a vector along the other axis if one is; all
@@ -276,7 +276,7 @@ def sequence_loss(
 
 
 def encode(embedding, sources, lengths, units):
-    """Runs the encoder: (outputs, last state)."""
+    """Runs the encoder; returns (outputs, last state)."""
     with tf.variable_scope("encoder"):
         cell = tf.nn.rnn_cell.BasicLSTMCell(units)
         vectors = tf.nn.embedding_lookup(embedding, sources)
@@ -284,7 +284,7 @@ def encode(embedding, sources, lengths, units):
 
 
 def decode_by(helper, memory, state, lengths, units, classes, longest=None):
-    """Decodes with attention to a memory: (outputs, lengths)."""
+    """Decodes with attention to a memory; returns (outputs, lengths)."""
     dtype = memory.dtype
     mechanism = tensorflow.contrib.seq2seq.BahdanauAttention(
         units, memory, lengths, normalize=True, dtype=dtype

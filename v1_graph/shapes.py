@@ -89,7 +89,7 @@ def impose_shape(tensor, shape):
 
     Args:
         tensor: tensor of any dtype.
-        shape: list of ints; one may be -1, which is computed from the others.
+        shape: list of ints; one int may be -1, which is computed from the other sizes.
 
     Returns:
         Tensor of `shape`.
@@ -153,7 +153,7 @@ def reshape_unknown(x, spec, groups):
 
     Args:
         x: array.
-        spec: its declared shape, a list of ints and None.
+        spec: the declared shape of `x`, a list of ints and None.
         groups: see `reshape`.
 
     Returns:
@@ -176,7 +176,7 @@ def describe_shapes(shape, other):
 
     Args:
         shape: list of ints and None, or None for an unknown rank.
-        other: the same.
+        other: list of ints and None, or None for an unknown rank.
 
     Returns:
         dict of `rank`, `size` (the number of elements), `known` (fully defined),
@@ -226,7 +226,7 @@ def same_shape(shape, other):
 
     Args:
         shape: list of ints and None, or None for an unknown rank.
-        other: the same.
+        other: list of ints and None, or None for an unknown rank.
 
     Returns:
         bool; False if anything is unknown.

@@ -99,7 +99,8 @@ def make_separable_conv2d(
         multiplier: number of output channels of the depthwise convolution per channel.
         rate: dilation of the depthwise convolution.
         decay: decay of a batch norm in place of the biases, or None for biases.
-        fused: of the batch norm; False supports float64, too.
+        fused: whether the batch norm uses the fused kernel; False supports float64,
+            too.
         name: scope of the variables `SeparableConv2d/depthwise_weights`,
             `…/pointwise_weights`, `…/biases` or `…/BatchNorm/beta`, …
 
@@ -200,8 +201,8 @@ def compute_weighted_loss(losses, weights=1.0):
 
     Args:
         losses: [batch, …] float tensor.
-        weights: scalar, or a tensor whose shape is that of the losses or the beginning
-            of it; a last dimension of 1 is removed.
+        weights: scalar, or a tensor whose shape is the shape of the losses or its
+            beginning; a last dimension of 1 is removed.
 
     Returns:
         Scalar of the losses' dtype, computed in float32: the weighted sum divided by

@@ -57,8 +57,8 @@ def create_train_op(x, y, start, steps, rate, options=()):
             infinite or NaN loss raises an error.
 
     Returns:
-        dict with the `losses`, [steps], with penalties, before each step, and the final
-        `variables` by their names in a checkpoint.
+        dict with the [steps] `losses`, which include the penalties, before each step,
+        and the final `variables` by their names in a checkpoint.
 
     Raises:
         tf.errors.InvalidArgumentError: a loss is infinite or NaN.
@@ -95,7 +95,7 @@ def create_train_op(x, y, start, steps, rate, options=()):
 
 
 def train(x, y, start, stops, rate=0.125):
-    """Trains with `slim.learning.train` in several runs, each resumes the last.
+    """Trains with `slim.learning.train` in several runs; each resumes the last run.
 
     Args:
         x: [n, features] float array.

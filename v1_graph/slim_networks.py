@@ -31,7 +31,8 @@ def collect_named_outputs(x, aliases, found="end_points"):
         found: name of a collection; None collects nothing.
 
     Returns:
-        The last output, and {name: output}; if two outputs have one name, the later.
+        The last output, and {name: output}; if two outputs have one name, the later
+        output.
     """
     from tensorflow.contrib.layers.python.layers import utils
 
@@ -146,7 +147,7 @@ def bottleneck(
 
 
 def stack_blocks_dense(x, blocks, output_stride=None, outputs_collections=None):
-    """Applies the units of blocks; dilates them after `output_stride` is reached."""
+    """Applies the units of blocks; dilates units once `output_stride` is reached."""
     from tensorflow.contrib.layers.python.layers import utils
 
     current_stride, rate = 1, 1
@@ -337,8 +338,9 @@ def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
         files: whether to return the files of the checkpoint, too.
 
     Returns:
-        dict with the `losses`, [steps], with penalties, before each step, the final
-        `variables` by their names in a checkpoint, and optionally the `files`.
+        dict with the [steps] `losses`, which include the penalties, before each step,
+        the final `variables` by their names in a checkpoint, and optionally the
+        `files`.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- loss

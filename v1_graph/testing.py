@@ -107,8 +107,8 @@ def run_assertions(a, b, err=1e-6):
     """Returns which assertions of `tf.test.TestCase` two arrays pass.
 
     Args:
-        a: array of numbers, the expected one.
-        b: array, the actual one.
+        a: array of numbers, the expected array.
+        b: the actual array.
         err: tolerance of the assertions that need one.
 
     Returns:
@@ -406,7 +406,7 @@ def report_benchmark(x, min_iters=10, burn_iters=2):
     Args:
         x: [n, n] float array.
         min_iters: number of timed runs.
-        burn_iters: number of runs before them.
+        burn_iters: number of runs before the timed runs.
 
     Returns:
         (the report without its times, number of runs of the product, megabytes per run

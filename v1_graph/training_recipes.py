@@ -95,12 +95,13 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
 
     Args:
         x: [n, features] float array.
-        y: [n, outputs] array of its dtype.
+        y: [n, outputs] array of the dtype of the other arrays.
         start: {"body/kernel": [features, units] array, "body/bias": [units] array,
             "head/kernel": [units, outputs] array, "head/bias": [outputs] array}, and
             for the norms of the inputs and of the body "layer_norm/gamma" and
             "layer_norm/beta", [features] arrays, "LayerNorm/gamma" and
-            "LayerNorm/beta", [units] arrays. These and the biases do not decay.
+            "LayerNorm/beta", [units] arrays. The norms' variables and the biases do not
+            decay.
         steps: number of steps; after them the rate is zero.
         rate, warmup_steps: see `warmed_rate`.
         limit: global norm to which the gradients are clipped.
@@ -278,8 +279,8 @@ def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.
 
     Returns:
         dict with lists that have one item per round: `losses`, the validation losses of
-        the weights, and `averaged`, those of the averages; and the final `variables` by
-        name.
+        the weights, and `averaged`, the validation losses of the averages; and the
+        final `variables` by name.
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         # --- build
@@ -317,7 +318,7 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
     Args:
         xs: [steps, parts, n, features] float array.
-        ys: [steps, parts, n, outputs] array of its dtype.
+        ys: [steps, parts, n, outputs] array of the dtype of the other arrays.
         start: see `pretrain`.
         rates: learning rates of the body's Adam and of the head's Momentum.
 
@@ -357,11 +358,11 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
 
 def normalize_twice(real, fake, steps, momentum=0.75):
-    """Applies one batch norm to a real and a fake batch, in this order of updates.
+    """Applies one batch norm to a real, then a fake batch; updates it in this order.
 
     Args:
         real: [n, features] float array.
-        fake: [m, features] array of its dtype.
+        fake: [m, features] array of the dtype of the other arrays.
         steps: number of repetitions.
         momentum: share of the moving statistics that an update keeps.
 
@@ -394,7 +395,7 @@ def classify_channels_first(images, kernel, weights):
 
     Args:
         images: [batch, channels, height, width] float tensor.
-        kernel: [3, 3, channels, filters] tensor of its dtype.
+        kernel: [3, 3, channels, filters] tensor of the dtype of `images`.
         weights: [filters * height * width, classes] tensor, also channels first.
 
     Returns:
@@ -417,7 +418,7 @@ def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
 
     Args:
         x: [n, features] float array.
-        y: [n, outputs] array of its dtype.
+        y: [n, outputs] array of the dtype of the other arrays.
         kernel: [features, outputs] array.
         steps: number of steps.
         rate: learning rate.

@@ -54,7 +54,7 @@ def create(value, dtype=None, form="value"):
 
 
 def use_as_tensor(x, positions):
-    """Passes a variable to ops as a tensor; they do not change it.
+    """Passes a variable to ops as a tensor; the ops do not change the variable.
 
     Args:
         x: [n] float array, the initial value; n is even.
@@ -91,8 +91,8 @@ def sum_and_update(start, step, runs):
         runs: number of repetitions.
 
     Returns:
-        ([whether the variable is a variable, whether the sum is one], list of `runs`
-        pairs of the sum and the variable before the update).
+        ([whether the variable is a `tf.Variable`, whether the sum is a `tf.Variable`],
+        list of `runs` pairs of the sum and the variable before the update).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -124,7 +124,8 @@ def update_in_turn(start, steps):
     Raises:
         ValueError: a value has another shape than the variable; values do not
             broadcast.
-        tf.errors.InvalidArgumentError: the same, for eager additions and subtractions.
+        tf.errors.InvalidArgumentError: the same mistake, in eager additions and
+            subtractions.
         TypeError: a list contains floats, but the variable is an integer.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -221,7 +222,7 @@ def change_shape(start, values, validate_shape=False):
     Raises:
         tf.errors.InvalidArgumentError: `validate_shape` is True and a value has another
             shape.
-        ValueError: the same, eagerly.
+        ValueError: the same mistake, eagerly.
         TypeError: a value has another dtype (ValueError in TensorFlow 2).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -275,8 +276,8 @@ def take_reads(start, increments, use_resource):
     Args:
         start: scalar array, the initial value.
         increments: [n] array of the same dtype.
-        use_resource: whether to use a resource variable: its reads are copies, those of
-            a reference variable are not.
+        use_resource: whether to use a resource variable: its reads are copies, but the
+            reads of a reference variable are not.
 
     Returns:
         List of n + 1 reads; without `use_resource` all are the last value.
@@ -310,7 +311,7 @@ def initialize_rest(initial, restored, rest=True):
     Raises:
         tf.errors.FailedPreconditionError: `rest` is False and there are other
             variables.
-        KeyError: the same in TensorFlow 2.
+        KeyError: the same mistake in TensorFlow 2.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -399,7 +400,7 @@ def others(values, chosen):
 
     Args:
         values: list of arrays, the initial values.
-        chosen: list of indices in it.
+        chosen: list of indices in `values`.
 
     Returns:
         List of the other indices.

@@ -90,7 +90,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
 
 def normalize(batches, decay=0.75, epsilon=0.125):
-    """Batch normalization by hand: batch moments in training, then moving averages."""
+    """Normalizes by batch moments in training, and by moving averages in inference."""
     # --- build
     names = ["norm/norm/moments/Squeeze", "norm/norm/moments/Squeeze_1"]
     shape, dtype = batches.shape[2:], batches.dtype

@@ -109,7 +109,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
 
 def frozen_batches(calls, size, seed):
-    """Draws with NumPy while the graph is built: a trap, all calls get one batch."""
+    """Draws with NumPy while the graph is built; a trap: all calls get one batch."""
     rng = np.random.RandomState(seed)
 
     # --- build
@@ -139,7 +139,7 @@ def fed_batches(sizes, seed):
 
 
 def drawn_batches(calls, size, seed):
-    """Draws each batch with an op of the graph, again in each run."""
+    """Draws a new batch in each run, with a random op of the graph."""
     # --- build
     tf.random.set_seed(seed)
 

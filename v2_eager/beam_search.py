@@ -31,7 +31,7 @@ def tile_batch(t, multiplier):
     """Repeats each row of a batch `multiplier` times, once for each beam.
 
     Args:
-        t: [batch, ...] tensor or array, or a tuple of such.
+        t: [batch, ...] tensor or array, or a tuple of such tensors.
     """
     return tf.nest.map_structure(lambda x: repeated(x, multiplier), t)
 
@@ -47,8 +47,8 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
     """Reads the sequence of each beam by following the parents from the last step.
 
     Raises:
-        ValueError: the number of lengths is not the batch size (if that is unknown, a
-            tf.errors.InvalidArgumentError).
+        ValueError: the number of lengths is not the batch size (if the batch size is
+            unknown, a tf.errors.InvalidArgumentError).
     """
     arguments = step_ids, parent_ids, max_sequence_lengths
     step_ids, parent_ids, max_sequence_lengths = map(tf.convert_to_tensor, arguments)
@@ -105,7 +105,8 @@ class Search(tf.Module):
         embedding: object whose `build(dtype)` returns a table or a function from ids
             to vectors: an `Embedding` or `Letters`.
         cell: a cell of `numerics.rnn`.
-        layer: layer from the cell's outputs to logits; None if these are the logits.
+        layer: layer from the cell's outputs to logits; None if the cell's outputs are
+            the logits.
         beam_width: how many sequences each row keeps.
         start: the id that is read first.
         end: the id that ends a sequence.

@@ -194,7 +194,7 @@ def run_network(x, y, kernel, steps, rate=0.125):
 
 
 def _network(x, kernel):
-    """Unchanged graph code: returns the outputs and the penalty."""
+    """Computes the outputs and the penalty by unchanged graph code."""
     first = tf.identity(_recurrent(x, kernel), name="first")
     second = _recurrent(first, kernel)  # the same kernel
     return tf.identity(second, name="second"), v1.losses.get_regularization_loss()
@@ -242,7 +242,7 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Imports a frozen graph, also with TensorFlow 1 loops, and evaluates tensors."""
+    """Imports a frozen graph, even with TensorFlow 1 loops, and evaluates tensors."""
     # --- read
     graph_def = v1.GraphDef.FromString(graph.tobytes())
 

@@ -66,7 +66,7 @@ class DenseOfConcatenation(tf.Module):
 
 
 def make_merge(units, name="merge"):
-    """Makes a dense layer of features and context as two products that broadcast.
+    """Makes a dense layer that adds products of features and context by broadcasting.
 
     Returns a `Merge`; see the class.
     """
@@ -115,5 +115,5 @@ class Merge(tf.Module):
 
 
 def sum_of_broadcast(a, b, axis=None):
-    """Sums a + b; with `axis`, broadcasting by mistake changes the result's shape."""
+    """Sums a + b; with `axis`, the result's shape reveals an unintended broadcast."""
     return tf.reduce_sum(a + b, axis)

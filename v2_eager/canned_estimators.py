@@ -242,7 +242,7 @@ def predict(kind, saved, features, options=()):
 def warm_start(
     words, labels, saved, old_words, new_words, buckets, steps, batch_size, initial=0.0
 ):
-    """Warm-starts a linear classifier of words from one with another vocabulary."""
+    """Warm-starts a linear classifier of words from a model with another vocabulary."""
     # --- vocabulary
     vocabulary = Vocabulary(new_words, buckets)
     name, fresh = "linear/linear_model/words/weights", np.full([1], initial, "f")

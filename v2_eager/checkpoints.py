@@ -116,7 +116,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Trains with an Adam that was made inside a scope, and reads its checkpoint."""
+    """Trains with an Adam made inside a scope; returns the checkpoint's arrays."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         variable = tf.Variable(w, name="net/w")
@@ -142,8 +142,8 @@ def restore_part(saved, start, names):
     """Restores some variables from another model's checkpoint with a map of names.
 
     Raises:
-        tf.errors.InvalidArgumentError: another dtype.
-        ValueError: another shape.
+        tf.errors.InvalidArgumentError: a variable has another dtype in the checkpoint.
+        ValueError: a variable has another shape in the checkpoint.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)

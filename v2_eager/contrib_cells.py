@@ -78,7 +78,7 @@ class Fused(tf.Module):
 
 
 def make_fused_both_ways(units, name="reader"):
-    """Makes a bidirectional LSTM with `LSTMBlockFusedCell`, `TimeReversedFusedRNN`.
+    """Makes a bidirectional LSTM of `LSTMBlockFusedCell` and `TimeReversedFusedRNN`.
 
     Returns a `FusedBothWays`; see the class.
 
@@ -130,7 +130,7 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM with layer normalization of each gate and of the new c.
+    """Makes an LSTM with layer normalization of each gate and of the new cell state.
 
     Returns a `Reader`; see the class.
     """

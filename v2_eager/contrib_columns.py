@@ -319,7 +319,7 @@ class Sequences(tf.Module):
 
     Args:
         size: number of ids.
-        units: size of their vectors.
+        units: size of the ids' vectors.
         name: scope of the variable
             `sequence_input_layer/ids_embedding/embedding_weights`.
 

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it reversed, and doubles its array leaves."""
+    """Flattens a structure, packs its leaves in reverse, and doubles the arrays."""
     # --- nest
     leaves = tf.nest.flatten(structure)
     parts = structure.values() if isinstance(structure, dict) else structure
@@ -42,7 +42,7 @@ def same_structure(a, b, check_types=True):
 
 
 def up_to(shallow, deep):
-    """Splits a structure at the leaves of a shallower one, and names these leaves."""
+    """Splits a structure at the leaves of a shallower structure; names these leaves."""
     # --- nest
     parts = flatten_up_to(shallow, deep)
     lengths = [len(tf.nest.flatten(part)) for part in parts]
@@ -54,7 +54,7 @@ def up_to(shallow, deep):
 
 
 def flatten_up_to(shallow, deep):
-    """Returns the parts of a structure at the leaves of a shallower one.
+    """Returns the parts of a structure at the leaves of a shallower structure.
 
     A list matches a tuple, but not a dict or a namedtuple.
 

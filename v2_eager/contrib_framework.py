@@ -149,7 +149,7 @@ class Centered(tf.Module):
 
 
 def write_old_summaries(tags, values):
-    """Writes summaries as the ops before 1.0 did: no scope is added to the tags."""
+    """Writes summaries as ops before TensorFlow 1.0 did: without scopes in the tags."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)

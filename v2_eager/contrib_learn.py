@@ -206,7 +206,7 @@ def word_ids(documents, others, length, min_frequency=0):
 
 
 class Vocabulary:
-    """Maps words to the ids that `learn.preprocessing.VocabularyProcessor` gives.
+    """Maps words to ids as `learn.preprocessing.VocabularyProcessor` does.
 
     Args:
         length: ids per document.
@@ -221,7 +221,7 @@ class Vocabulary:
 
     @classmethod
     def learned(cls, documents, length, min_frequency=0):
-        """Makes a vocabulary by occurrence; by frequency if `min_frequency` > 0."""
+        """Numbers words by occurrence, or by frequency if `min_frequency` > 0."""
         found = [word for text in documents for word in cls.PATTERN.findall(text)]
         counts = collections.Counter(found)
         words = list(counts)

@@ -121,7 +121,7 @@ class Line(tf.Module):
 
 
 def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
-    """Trains, saves moving averages in place of the weights, and evaluates them."""
+    """Trains, saves moving averages in place of the weights, evaluates the averages."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model.ckpt")
         # --- train
@@ -157,7 +157,7 @@ class MultitaskMomentum(optimizers.Multitask, optimizers.Momentum):
 
 
 def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
-    """Trains two tasks; a step without a task does not change its weights and slots."""
+    """Trains two tasks; a step without a task keeps that task's weights and slots."""
     # --- loss
     variables = variables_of(start)
 

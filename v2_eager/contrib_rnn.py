@@ -66,7 +66,7 @@ def make_embedding_reader(units, classes, size, name="reader"):
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes a bidirectional LSTM that is unrolled, with a list of outputs.
+    """Makes an unrolled bidirectional LSTM that returns its outputs as a list.
 
     Returns a `StaticBothWays`; see the class.
     """
@@ -218,7 +218,7 @@ def cudnn_gru_to_keras(
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains an LSTM language model on pieces of text; the state is passed on."""
+    """Trains an LSTM language model on pieces of text; carries the state over."""
     # --- model
     batch, steps = words.shape[0], (words.shape[1] - 1) // pieces
     model = LanguageModel(start, layers)

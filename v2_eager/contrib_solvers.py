@@ -234,7 +234,7 @@ def integrate_in_steps(y, t, dt=None, method="rk4"):
 
 
 def odeint_fixed(func, y, t, dt=None, method="rk4"):
-    """`tf.contrib.integrate.odeint_fixed`: fixed steps; `odeint` explains y and t."""
+    """`tf.contrib.integrate.odeint_fixed`: fixed steps; see `odeint` for y and t."""
     if method not in METHODS:
         raise ValueError(f"method not supported: {method}")
     change, (y, t) = METHODS[method], checked(y, t)

@@ -55,7 +55,7 @@ def run_tests(x, expected):
 
 
 def in_both_modes(test):
-    """Decorator: runs a test with `run` as a `tf.function`, then as a plain call.
+    """Decorates a test: runs it with `run` as a `tf.function`, then as a plain call.
 
     Between the two runs it calls `tearDown` and `setUp`.
     """
@@ -121,7 +121,7 @@ def rotate(images, angles, interpolation="NEAREST"):
 
 
 def sizes(images):
-    """The height and the width of images, as float32 scalars."""
+    """Returns the height and the width of images, as float32 scalars."""
     images = tf.convert_to_tensor(images)
     shape = tf.shape(images)
     first = 1 if images.shape.rank == 4 else 0
@@ -129,7 +129,7 @@ def sizes(images):
 
 
 def rotations(angles, height, width):
-    """Transforms for `project` that rotate about the centre, [n, 8]."""
+    """Makes transforms for `project` that rotate about the centre, [n, 8]."""
     angles = tf.reshape(tf.cast(angles, tf.float32), [-1])
     sin, cos, zero = tf.sin(angles), tf.cos(angles), tf.zeros_like(angles)
     right, down = width - 1, height - 1
@@ -146,7 +146,7 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
         transforms: [n, 8] or [1, 8] float32 tensor of a, …, h, which gets no
             gradient.
         interpolation: "NEAREST" or "BILINEAR".
-        output_shape: [height, width] of the result, by default those of the images.
+        output_shape: [height, width] of the result, by default the size of the images.
 
     Returns:
         Tensor of images; pixels from outside are 0.
@@ -180,7 +180,7 @@ def translate(images, offsets, interpolation="NEAREST"):
 
 
 def translations(offsets):
-    """Transforms for `project` that shift images to the right and down, [n, 8]."""
+    """Makes transforms for `project` that shift images right and down, [n, 8]."""
     offsets = tf.reshape(tf.cast(offsets, tf.float32), [-1, 2])
     zero, one = tf.zeros_like(offsets[:, 0]), tf.ones_like(offsets[:, 0])
     rows = [one, zero, -offsets[:, 0], zero, one, -offsets[:, 1], zero, zero]
@@ -237,7 +237,7 @@ def gate(signals, frame_length, frame_step, floor):
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
-    """The q-th percentile, as the nearest, lower or higher element of `x`."""
+    """Computes the q-th percentile: the nearest, lower or higher element of `x`."""
     choices = {"nearest": tf.round, "lower": tf.math.ceil, "higher": tf.floor}
     if interpolation not in choices:
         raise ValueError(f"Argument 'interpolation' must be in {set(choices)}.")
@@ -261,7 +261,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
 
 def normal_terms(x, loc, scale, prior_loc, prior_scale):
-    """Log-probability, CDF, entropy and KL divergence of normal distributions."""
+    """Computes log density, CDF, entropy and KL divergence of normal distributions."""
     z = (x - loc) / scale
     ratio = tf.square(scale) / tf.square(prior_scale)
     squares = tf.math.squared_difference(loc, prior_loc) / tf.square(prior_scale)

@@ -124,7 +124,7 @@ class GDN(tf.Module):
 
 
 def at_least(x, bound):
-    """`tf.maximum`, but values below the bound keep gradients that raise them."""
+    """Computes `tf.maximum`; values below the bound keep gradients that raise them."""
 
     @tf.custom_gradient
     def limited(x):
@@ -146,7 +146,7 @@ def make_in_plane(size, stride=1, activation="relu", name="net"):
 
 
 class InPlane(tf.Module):
-    """A convolution with one kernel for all channels, and a bias for each.
+    """A convolution with one kernel for all channels, and a bias for each channel.
 
     A call takes [batch, height, width, channels] floats and returns [batch, new height,
     new width, channels], padded by SAME. The first call makes the variables.
@@ -259,7 +259,9 @@ def sample(images, places):
     near = (places > -1) & (places < tf.cast(sizes, places.dtype))
     places = tf.where(tf.reduce_all(near, -1, keepdims=True), places, -2)
     floors = tf.floor(places)
-    upper = floors + 1 - places  # the share of the pixels above, and of those at left
+    upper = (
+        floors + 1 - places
+    )  # the share of the pixels above, and of the pixels at left
     lower = 1 - upper
     floors = tf.cast(floors, tf.int32)
 
@@ -305,7 +307,7 @@ def with_ones(x):
 
 
 def spline(squared, order):
-    """Radial function: distance ** order, times log(distance) for even orders."""
+    """Computes distance ** order, times log(distance) for even orders."""
     above = tf.maximum(squared, 1e-10)
     if order == 1:
         return tf.sqrt(above)
@@ -336,7 +338,7 @@ def of_each(places, n, dtype):
 
 
 def border(height, width, count):
-    """[points, 2] rows and columns of `count` points along each edge."""
+    """Returns rows and columns of `count` points along each edge, [points, 2]."""
     rows, columns = [np.linspace(0, size - 1, count) for size in (height, width)]
     grid = np.stack(np.meshgrid(rows, columns, indexing="ij"), -1)
     outer = np.ones([count, count], bool)
@@ -352,7 +354,7 @@ def label_components(masks):
     first = tf.where(masks, numbers, nothing)
 
     def spread(first, _):
-        """Gives all pixels of a number the smallest number next to any of them."""
+        """Sets all pixels of a number to the smallest number next to any of them."""
         _, height, width = tf.unstack(tf.shape(first))
         padded = tf.pad(first, [[0, 0], [1, 1], [1, 1]], constant_values=nothing)
         around = [

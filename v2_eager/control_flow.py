@@ -27,14 +27,14 @@ __all__ = [
 
 @tf.function
 def add_or_multiply(p, a, b):
-    """Adds or multiplies two tensors, as a scalar condition says."""
+    """Adds two tensors if a scalar condition is true, and otherwise multiplies them."""
     if p:
         return a + b
     return a * b
 
 
 def branches_that_ran(first):
-    """Counts the ops that run: all made before a `cond`, only one branch inside."""
+    """Counts the ops that run: both if made before a `cond`, one if made inside."""
     # --- build
     before = [tf.Variable(0), tf.Variable(10)]
     inside = [tf.Variable(0), tf.Variable(10)]
@@ -62,20 +62,20 @@ def choose(p, a, b):
 
 
 def log_or_zero_trap(x):
-    """Logarithm where x > 0, else 0; wrong: the gradient at 0 is NaN."""
+    """Computes log(x) where x > 0, else 0; a trap: the gradient at 0 is NaN."""
     # Both sides of a where are computed, and so are both gradients: 0 * (1 / 0) is NaN.
     return tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))
 
 
 def log_or_zero(x):
-    """Logarithm where x > 0, else 0, with a gradient of 0 there."""
+    """Computes log(x) where x > 0; elsewhere the result and its gradient are 0."""
     # This where removes bad numbers from the input of the logarithm, not the output.
     positive = tf.where(x > 0, x, tf.ones_like(x))
     return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
 
 
 def rate_of_step(step, rate):
-    """Piecewise constant learning rate: `rate`, then a tenth, then a hundredth."""
+    """Computes a piecewise constant rate: `rate`, a tenth and a hundredth of it."""
     # No @tf.function here: the step that calls this is one. A tf.function that is first
     # differentiated outside of XLA would later fail under jit_compile=True.
     if step < 10:
@@ -98,7 +98,7 @@ def activate(kind, x):
 
 @tf.function
 def fibonacci(n):
-    """The n-th Fibonacci number, by a loop that carries two numbers."""
+    """Computes the n-th Fibonacci number by a loop that carries two numbers."""
     a = b = tf.constant(1)
     for _ in tf.range(2, tf.maximum(n, 2)):
         a, b = b, a + b
@@ -107,7 +107,7 @@ def fibonacci(n):
 
 @tf.function
 def fibonacci_grown(n, length=None):
-    """The first n Fibonacci numbers, in a tensor that grows in the loop."""
+    """Computes the first n Fibonacci numbers in a tensor that grows in the loop."""
     numbers = tf.constant([1, 1])
     for _ in tf.range(2, tf.maximum(n, 2)):
         tf.autograph.experimental.set_loop_options(
@@ -119,7 +119,7 @@ def fibonacci_grown(n, length=None):
 
 @tf.function
 def fibonacci_array(n):
-    """The first n Fibonacci numbers, in a TensorArray: no copy per step."""
+    """Computes the first n Fibonacci numbers in a TensorArray: no copy per step."""
     numbers = tf.TensorArray(tf.int32, n)
     numbers = numbers.write(0, 1).write(1, 1)
     a = b = tf.constant(1)
@@ -132,7 +132,7 @@ def fibonacci_array(n):
 
 @tf.function
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
-    """Integer powers by repeated squaring: a branch in a loop, with gradients."""
+    """Computes integer powers by repeated squaring: a branch in a loop."""
     n = tf.convert_to_tensor(n)  # an int would loop in Python, without limit
     product = tf.ones_like(x)
     while n > 0:
@@ -166,7 +166,7 @@ def sum_positive_until(values, limit):
 
 @tf.function(autograph=False)
 def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
-    """Square roots by Newton's method until the steps are small; without a gradient."""
+    """Computes square roots by Newton's method until steps are small; no gradient."""
     # Without AutoGraph, write the old loop; only `back_prop` does not exist any more.
 
     def cond(root, step):
@@ -181,7 +181,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
 
 def summarize_rows(rows):
-    """The mean and the argmax of every row, with `map_fn`."""
+    """Computes the mean and the argmax of every row, with `map_fn`."""
     return tf.map_fn(
         lambda row: (tf.reduce_mean(row), tf.argmax(row)),
         rows,
@@ -191,7 +191,7 @@ def summarize_rows(rows):
 
 @tf.function
 def smooth(values, decay, reverse=False):
-    """Exponential moving averages along a sequence, with `scan`."""
+    """Computes exponential moving averages along a sequence, with `scan`."""
     return tf.scan(
         lambda mean, value: value + decay * (mean - value), values, reverse=reverse
     )

@@ -27,14 +27,14 @@ def batch_gather(tensor, indices):
 
 
 def decode_step(cell, state, ids):
-    """One step of a simple recurrent decoder: the next state and the logits."""
+    """Takes a step of a simple recurrent decoder; returns the new state and logits."""
     embedded = tf.gather(cell["embedding"], ids)
     state = tf.tanh(embedded + tf.tensordot(state, cell["kernel"], 1))
     return state, tf.tensordot(state, cell["projection"], 1)
 
 
 def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Beam search, unrolled: one copy of the step in the graph per token."""
+    """Runs an unrolled beam search: the graph has one copy of the step per token."""
     beam = first_beam(state, width, begin)
     ids = tf.zeros([get_shape(state)[0], width, 0], tf.int32)
     for _ in range(length):
@@ -74,7 +74,7 @@ def search_step(cell, beam, end, fan_out):
 
 
 def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Beam search in a `while` loop, whose length is a tensor."""
+    """Runs a beam search in a `while` loop; a tensor sets the number of steps."""
     # --- loop
     # A TensorArray holds the results of each step; no tensor grows inside the loop.
     beam = first_beam(state, width, begin)
@@ -203,7 +203,7 @@ class BatchNorm(tf.Module):
 
 
 def fused_batch_norm(x, scale, offset, epsilon):
-    """The op of the removed `tf.nn.fused_batch_norm`: (y, mean, unbiased variance)."""
+    """Runs the op of `tf.nn.fused_batch_norm`; returns (y, mean, unbiased variance)."""
     # tf.nn.moments and tf.nn.batch_normalization would round differently, and return
     # the biased variance.
     return tf.raw_ops.FusedBatchNormV3(
@@ -212,7 +212,7 @@ def fused_batch_norm(x, scale, offset, epsilon):
 
 
 def unpool(x, size=2):
-    """Max pooling and unpooling: puts each maximum back in its place, 0 elsewhere."""
+    """Max-pools, then unpools: puts each maximum back in its place, and 0 elsewhere."""
     # --- pool
     pooled, places = tf.nn.max_pool_with_argmax(
         x, size, size, "SAME", include_batch_in_index=True

@@ -35,7 +35,7 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
 
 
 def mask_of(lengths, scores):
-    """Mask like [batch, time] scores: 1 within the lengths, 0 past them."""
+    """Makes a mask like [batch, time] scores: 1 within the lengths, 0 past them."""
     return tf.sequence_mask(lengths, tf.shape(scores)[1], scores.dtype)
 
 
@@ -54,7 +54,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
 
 
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
-    """Unnormalized score of each tag sequence: unary plus transition scores.
+    """Computes each tag sequence's unnormalized score: unary plus transition scores.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -70,7 +70,7 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
 def crf_multitag_sequence_score(
     inputs, tag_bitmap, sequence_lengths, transition_params
 ):
-    """Log-sum-exp of the scores of all tag sequences that a bitmap allows.
+    """Computes log-sum-exp of the scores of all tag sequences that a bitmap allows.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -84,7 +84,7 @@ def crf_multitag_sequence_score(
 
 
 def crf_log_norm(inputs, sequence_lengths, transition_params):
-    """Log partition function: log-sum-exp of the scores of all tag sequences.
+    """Computes the log partition function: log-sum-exp of all sequences' scores.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -98,7 +98,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
 
 def path_scores(inputs, lengths, transitions, reduce):
-    """Log-sum-exp or maximum of the scores of all paths that end in each tag.
+    """Computes log-sum-exp or maximum of the scores of all paths to each tag.
 
     Args:
         inputs: [batch, time, tags] float tensor.
@@ -141,7 +141,7 @@ def scan_paths(inputs, lengths, transitions, reduce):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params):
-    """Log-likelihood of each tag sequence.
+    """Computes the log-likelihood of each tag sequence.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -206,7 +206,7 @@ class Crf(tf.Module):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Marginal probability of each tag at each step (forward-backward algorithm)."""
+    """Computes each tag's marginal probability at each step (forward-backward)."""
 
     # --- passes
     def scores(inputs, transitions):
@@ -225,7 +225,7 @@ def marginals(inputs, sequence_lengths, transition_params):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """Viterbi decoding: the best tag sequence of each example, and its score."""
+    """Finds each example's best tag sequence, and its score, by Viterbi decoding."""
     lengths = tf.maximum(sequence_length, 1)
     best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
     transitions = tf.convert_to_tensor(transition_params)
@@ -261,7 +261,7 @@ def backtrack(best, lengths, transitions):
 def constrained_decode(
     potentials, tag_bitmap, allowed, transition_params, sequence_length
 ):
-    """Viterbi decoding that uses only the allowed tags and transitions."""
+    """Decodes by Viterbi with only the allowed tags and transitions."""
     never = tf.constant(-np.inf, potentials.dtype)
     return crf_decode(
         tf.where(tag_bitmap, potentials, never),
@@ -271,7 +271,7 @@ def constrained_decode(
 
 
 def viterbi_decode(score, transition_params):
-    """Viterbi decoding of one sentence in NumPy."""
+    """Decodes one sentence by Viterbi in NumPy."""
     best, links = score[0], []
     for row in score[1:]:
         moves = best[:, np.newaxis] + transition_params

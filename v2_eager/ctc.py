@@ -19,11 +19,11 @@ __all__ = [
 
 
 def ctc_loss(labels, logits, lengths):
-    """CTC loss of sparse labels; the last class is the blank.
+    """Computes the CTC loss of sparse labels; the last class is the blank.
 
     Raises:
-        tf.errors.InvalidArgumentError: more labels than steps, a label below 0, or one
-            that is no class and not the last of its row, which is not checked.
+        tf.errors.InvalidArgumentError: more labels than steps, a label below 0, or a
+            label that is not a class. The last label of a row is not checked.
     """
     sparse = tf.SparseTensor(*labels)
     # Sparse labels need no lengths: None. A blank_index of -1 is the last class.
@@ -31,7 +31,7 @@ def ctc_loss(labels, logits, lengths):
 
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
-    """CTC loss of labels in a padded matrix.
+    """Computes the CTC loss of labels in a padded matrix.
 
     Raises:
         See `ctc_loss`.
@@ -49,7 +49,7 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """CTC loss with `preprocess_collapse_repeated` and `ctc_merge_repeated`."""
+    """Computes CTC loss with `preprocess_collapse_repeated`, `ctc_merge_repeated`."""
     indices, values, _ = labels
     # No public function has these options; tf.nn.ctc_loss calls this op, too.
     return tf.raw_ops.CTCLoss(
@@ -64,13 +64,13 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Greedy CTC decoding: the most probable class of each step, without blanks."""
+    """Decodes CTC greedily: takes each step's most probable class, removes blanks."""
     (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
     return tf.sparse.to_dense(decoded, -1), scores
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """CTC beam search: the labels that are most probable over all alignments."""
+    """Decodes CTC by beam search: the most probable labels over all alignments."""
     (decoded,), scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width)
     found = tf.sparse.to_dense(decoded, -1)
     return (without_repeats(found) if merge_repeated else found), scores
@@ -92,7 +92,7 @@ def logits_of(probabilities):
 
 
 def keras_cost(labels, probabilities, lengths, label_lengths):
-    """`K.ctc_batch_cost`: the CTC loss of softmax probabilities."""
+    """Computes the CTC loss of softmax probabilities, as `K.ctc_batch_cost` does."""
     logits = logits_of(probabilities)
     # A model's inputs are floats or int64; `keras.backend` cast all of them.
     labels, ends, counts = (
@@ -102,7 +102,7 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: decodes softmax probabilities, greedily or by beam search."""
+    """Decodes softmax probabilities, greedily or by beam search: `K.ctc_decode`."""
     logits, lengths = logits_of(probabilities), tf.cast(lengths, tf.int32)
     if greedy:
         found, scores = tf.nn.ctc_greedy_decoder(logits, lengths)
@@ -114,7 +114,7 @@ def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=
 
 
 def label_error_rates(labels, logits, lengths):
-    """Label error rate: edit distance of decoded labels, divided by the true length."""
+    """Computes label error rates: edit distance of decoded labels / true length."""
     (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
     truth = tf.SparseTensor(*labels)
     rates = tf.edit_distance(tf.cast(decoded, tf.int32), truth)

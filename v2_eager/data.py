@@ -99,11 +99,11 @@ def one_shot(x, size, drop_remainder=False):
 
 
 def next_batches(x, size, count):
-    """Sums each of `count` batches, and raises an error if there are fewer.
+    """Sums each of `count` batches, and raises if the dataset has fewer batches.
 
     Raises:
-        StopIteration: too few, eagerly.
-        tf.errors.OutOfRangeError: too few, in a `tf.function`.
+        StopIteration: eagerly: the dataset has fewer batches.
+        tf.errors.OutOfRangeError: in a `tf.function`: the dataset has fewer batches.
     """
     # --- build
     iterator = iter(tf.data.Dataset.from_tensor_slices(x).batch(size))
@@ -121,7 +121,8 @@ def initializable(arrays, size, seed, initialized=True):
     """Reads one array after another in shuffled batches, each from its beginning.
 
     Args:
-        seed: of the graph and of the shuffling; a new dataset restarts it.
+        seed: seed of the graph and of the shuffling; a new dataset restarts the
+            shuffling.
         initialized: has no effect in TensorFlow 2: a dataset needs no initialization.
     """
     # --- build
@@ -140,7 +141,8 @@ def reinitializable(train, valid, epochs):
     """Alternates between training on one dataset and evaluating on another.
 
     Raises:
-        TypeError: the two have different dtypes; InvalidArgumentError, eagerly.
+        TypeError: `train` and `valid` have different dtypes; eagerly
+            InvalidArgumentError.
     """
     # --- build
     datasets = [tf.data.Dataset.from_tensor_slices(x) for x in (train, valid)]

@@ -44,7 +44,7 @@ def add_vectors(a, b):
 
 
 def checked_log(x):
-    """Logarithm, after an assertion that all elements are positive."""
+    """Computes the logarithm, after an assertion that all elements are positive."""
     # --- check
     tf.debugging.assert_positive(x, message="x must be positive", summarize=3)
     # --- compute
@@ -52,7 +52,7 @@ def checked_log(x):
 
 
 def attend(queries, keys, values):
-    """Dot-product attention, after an assertion that the three shapes fit."""
+    """Computes dot-product attention, after an assertion that the three shapes fit."""
 
     # --- check
     def checked():
@@ -74,7 +74,7 @@ def attend(queries, keys, values):
 
 
 def finite_ratio(x, y):
-    """Divides, and raises an error at NaN or infinity, in the gradient as well."""
+    """Divides, and raises an error if the result or the gradient is NaN or infinite."""
     return tf.debugging.check_numerics(x / y, "the ratio")
 
 
@@ -129,7 +129,7 @@ def print_sums(xs, message, first_n=-1, on_path=True):
 
 @contextlib.contextmanager
 def captured_stderr():
-    """Yields a list that afterwards holds the text written to file descriptor 2.
+    """Yields a list; after the block it contains what was written to descriptor 2.
 
     Kernels write there directly, not to `sys.stderr`, which Python can redirect.
     """
@@ -265,7 +265,7 @@ def executed_types(logdir):
 
 
 def proto_field(messages, message_type, name, dtype=tf.string):
-    """The values of one field of all messages, as one list."""
+    """Returns the values of one field of all messages, as one list."""
     if not messages:
         return []
     message_type = "tensorflow.profiler." + message_type
@@ -275,14 +275,14 @@ def proto_field(messages, message_type, name, dtype=tf.string):
 
 
 def entropy_naive(logits):
-    """Entropy of softmax, but with a gradient of 0: do not train with it."""
+    """Computes softmax's entropy, but with a gradient of 0: do not train with it."""
     # The old op stopped this gradient; the op of the same name today does not.
     probabilities = tf.stop_gradient(tf.nn.softmax(logits))
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 
 
 def entropy(logits):
-    """Entropy of softmax, with the right gradient."""
+    """Computes softmax's entropy, with the right gradient."""
     probabilities = tf.nn.softmax(logits)
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 

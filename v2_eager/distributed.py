@@ -108,7 +108,7 @@ def task_of(tf_config):
 
 
 def partitions(shape, shards, max_bytes, min_bytes):
-    """Number of shards of a variable by three rules: fixed, maximum, minimum size."""
+    """Counts a variable's shards by three rules: number, maximum or minimum size."""
     # --- rules
     rules = [
         tf.distribute.experimental.partitioners.FixedShardsPartitioner(shards),
@@ -125,7 +125,7 @@ def square(outputs, targets):
 
 
 def product(outputs, targets):
-    """Loss whose gradient does not depend on the weights, hence not on other steps."""
+    """Computes a loss whose gradient does not depend on the weights or other steps."""
     return tf.reduce_mean(outputs * targets)
 
 
@@ -133,7 +133,7 @@ LOSSES = {"square": square, "product": product}
 
 
 def part_of(x, y, index, count):
-    """The rows of worker `index`: every `count`-th row, from row `index` on."""
+    """Returns the rows of worker `index`: every `count`-th row, from row `index` on."""
     return x[index::count], y[index::count]
 
 
@@ -212,12 +212,12 @@ def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"
 
 
 def synchronous_task(options, x, y, start):
-    """Work of a worker in synchronous training: each step on its part of the rows."""
+    """Trains as a worker, synchronously: each step uses its part of the rows."""
     # --- build
     communication = tf.distribute.experimental.CommunicationOptions(
         timeout_seconds=options.timeout
     )
-    with within(options.timeout):  # the cluster is that of TF_CONFIG
+    with within(options.timeout):  # the cluster comes from TF_CONFIG
         strategy = tf.distribute.MultiWorkerMirroredStrategy(
             communication_options=communication
         )
@@ -253,7 +253,7 @@ def synchronous_task(options, x, y, start):
             checkpoint.restore(latest).assert_consumed()  # all of them
         manager = tf.train.CheckpointManager(
             checkpoint,
-            # All workers save, because saving may need all; only the chief's is kept.
+            # All workers save, because saving may need all; the chief's file is kept.
             options.folder if options.task_index == 0 else nowhere,
             max_to_keep=5,
             step_counter=line.global_step,
@@ -271,7 +271,7 @@ def synchronous_task(options, x, y, start):
 
 
 def asynchronous_task(cluster, options, x, y, start):
-    """Work of the chief in asynchronous training: schedules steps on the workers."""
+    """Trains as the chief, asynchronously: schedules steps on the workers."""
     # --- build
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
         cluster, rpc_layer="grpc"
@@ -378,7 +378,7 @@ def run_task(options):
 
 
 def define_flags():
-    """Defines the command-line flags of a task, the same on both sides."""
+    """Defines the command-line flags of a task, the same for TensorFlow 1 and 2."""
     flags.DEFINE_string("job_name", "", "ps or worker")
     flags.DEFINE_integer("task_index", 0, "number of the task in its job")
     flags.DEFINE_list("ps_hosts", [], "addresses of the parameter servers")

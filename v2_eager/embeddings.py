@@ -113,7 +113,7 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains with Adam, then sets gradients of some rows to 0; these still move."""
+    """Trains by Adam, then sets some rows' gradients to 0; the rows still move."""
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
         raise ValueError(
@@ -145,13 +145,13 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
 
 
 def mask_padding(table, ids):
-    """Embedding lookup in which row 0, the padding, is zeros and gets no gradient."""
+    """Looks up embeddings; row 0, the padding, is zeros and gets no gradient."""
     vectors = tf.nn.embedding_lookup(table, ids)
     return tf.where((ids != 0)[..., tf.newaxis], vectors, 0.0)
 
 
 def mean_of_words(table, ids, lengths):
-    """Mean of the word vectors up to each length; zeros for a length of 0."""
+    """Averages the word vectors up to each length; returns zeros for a length of 0."""
     time = tf.shape(ids)[1]
     tf.debugging.assert_non_negative(lengths, "lengths must not be negative")
     tf.debugging.assert_less_equal(lengths, time, "lengths must be <= time")
@@ -161,7 +161,7 @@ def mean_of_words(table, ids, lengths):
 
 
 def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """Matrix factorization of ratings: mean + user bias + item bias + dot product."""
+    """Factorizes ratings: mean + user bias + item bias + dot product."""
     check_batches(users, items, ratings)
     # --- build
     tables = {k: tf.Variable(v, name=k) for k, v in start.items()}
@@ -246,7 +246,7 @@ def solve_analogies(table, questions, k):
 
 
 def look_up_parts(parts, ids, strategy="mod"):
-    """Embedding lookup in a partitioned table, with strategy "mod" or "div"."""
+    """Looks up embeddings in a partitioned table, by the strategy "mod" or "div"."""
     if strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {strategy}")
     if strategy == "mod":

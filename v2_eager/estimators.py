@@ -132,7 +132,7 @@ class Trainer(tf.Module):
         return tf.reduce_mean(loss)
 
     def _evaluate(self, batches):
-        """Metrics over a dataset, in float32 for every dtype of the model, as in v1."""
+        """Computes metrics over a dataset, in float32 for every dtype of the model."""
         total = count = hits = rows = tf.constant(0.0)
         for x, labels in batches:
             logits = self.model(x)

@@ -90,7 +90,7 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Reads a variable, assigns to it, and looks whether the value read has changed."""
+    """Reads a variable, assigns to it, and checks if the read value has changed."""
     # --- build
     a = tf.Variable(start)
 
@@ -168,7 +168,7 @@ class Centering(tf.Module):
 
 
 def checked_sqrt(x, enforced=True):
-    """Square root, after an assertion that no element is negative."""
+    """Computes square roots, after an assertion that no element is negative."""
     # An assertion always runs here: one that never ran in v1 may fail now.
     if enforced:
         tf.debugging.assert_non_negative(x, message="x must not be negative")

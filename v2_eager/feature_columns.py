@@ -49,7 +49,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """One-hot buckets of numbers; a boundary belongs to the bucket above it."""
+    """Encodes numbers' buckets as one-hot; a boundary is in the bucket above it."""
     if len(x.shape) != 2:
         raise ValueError(f"x must be [n, size], not {x.shape}")
     # --- buckets
@@ -60,7 +60,7 @@ def bucketize(x, boundaries):
 
 
 def bucket_of(x, boundaries):
-    """Bucket of x: the number of boundaries <= x, with x in float32 as in columns."""
+    """Returns the number of boundaries <= x, with x in float32 as in columns."""
     check_boundaries(boundaries)
     # The layer tf.keras.layers.Discretization would give the same numbers.
     return tf.raw_ops.Bucketize(input=tf.cast(x, tf.float32), boundaries=boundaries)
@@ -153,7 +153,7 @@ class Vocabulary(tf.Module):
     Args:
         words: list of distinct strings or ints.
         num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into,
-            their indices after those of the words.
+            with indices after the indices of the words.
         default_value: index of out-of-vocabulary words, if there are no buckets.
     """
 
@@ -178,7 +178,7 @@ def index_table(initializer, num_oov_buckets, default_value=-1):
 
 
 def missing(values):
-    """Mask of the padding: True for "" and -1."""
+    """Returns the mask of the padding: True for "" and -1."""
     return values == ("" if values.dtype == tf.string else -1)
 
 
@@ -215,7 +215,7 @@ def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
 
 
 def lines_of(path, size, by_number=False):
-    """Table initializer from lines of a file to line numbers, or in reverse."""
+    """Makes a table initializer from a file's lines to their numbers, or in reverse."""
     line = tf.string, tf.lookup.TextFileIndex.WHOLE_LINE
     number = tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
     order = (*number, *line) if by_number else (*line, *number)
@@ -256,7 +256,7 @@ def crossed(words, numbers, buckets, hash_key=None):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes an embedding column: the combined vectors of each feature's ids, per row.
+    """Makes an embedding column: combines the vectors of each row's ids per feature.
 
     Returns an `Embedding`; see the class.
     """
@@ -316,7 +316,7 @@ class Embedding(tf.Module):
         return tf.concat(vectors, axis=1)
 
     def make_table(self, weighted):
-        """Makes the variable, with the name that the type of column gave it."""
+        """Makes the variable; its name depends on the type of column."""
         column = "_".join(self.keys)
         column += "_weighted_by_weight" if weighted else ""
         column += "_shared_embedding" if len(self.keys) > 1 else "_embedding"

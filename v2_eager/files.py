@@ -277,7 +277,7 @@ def _recorded(logger):
 
 
 def log_messages(level, step):
-    """Logs messages of all levels; returns those that pass the verbosity."""
+    """Logs messages of all levels; returns the messages that pass the verbosity."""
     # --- level
     former = logging.get_verbosity()
     logging.set_verbosity(getattr(logging, level))

@@ -132,7 +132,7 @@ def score_in_threads(batches, kernel, threads):
 
 
 def count_in_threads(parts, shared=True):
-    """Adds numbers up in threads, with one total for all threads or one for each.
+    """Adds numbers up in threads, with one total for all threads or one per thread.
 
     Args:
         shared: whether all threads share one variable, and so one total.

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def product_gradients(x, y, upstream=None):
-    """Gradients of x * y, with ones or given weights as upstream gradient."""
+    """Differentiates x * y, with ones or given weights as upstream gradient."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -40,7 +40,7 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Gradients of two targets: of the sum, of the weighted sum, and of each one."""
+    """Differentiates two targets: their sum, their weighted sum, and each one."""
     # --- record
     # A tape can be used once and then frees its memory, unless it is persistent.
     with tf.GradientTape(persistent=True) as tape:
@@ -54,7 +54,7 @@ def gradients_of_targets(x, weights):
 
 
 def semi_gradient(weights, features, next_features, reward, discount=0.9):
-    """Semi-gradient of a temporal-difference loss, whose target is a constant."""
+    """Differentiates a temporal-difference loss; its target is a constant."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(weights)
@@ -69,7 +69,7 @@ def semi_gradient(weights, features, next_features, reward, discount=0.9):
 
 
 def detached_gradients(x, y):
-    """Gradients of x² + y² with y² detached by `tf.stop_gradient`."""
+    """Differentiates x² + y² with y² detached by `tf.stop_gradient`."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -79,7 +79,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Gradients of x² for x and for an unconnected tensor: None or zeros."""
+    """Differentiates x² for x and for an unconnected tensor: None or zeros."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([t for t in (x, other) if t.dtype.is_floating])
@@ -89,7 +89,7 @@ def gradients_or_none(x, other, unconnected="none"):
 
 
 def gradients_by_source(trained, frozen, constant):
-    """Gradients for a trainable and a frozen variable, a constant, and a tensor."""
+    """Differentiates for a trained and a frozen variable, a constant, a tensor."""
     # --- build
     trained = tf.Variable(trained)
     frozen = tf.Variable(frozen, trainable=False)
@@ -111,7 +111,7 @@ def gradients_by_source(trained, frozen, constant):
 
 
 def gradient_through_state(start, increment):
-    """Gradients after `assign_add`: no gradient flows through the assignment."""
+    """Differentiates after `assign_add`: no gradient flows through the assignment."""
     # --- build
     state = tf.Variable(start)
     increment = tf.constant(increment)
@@ -155,7 +155,7 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
 
 
 def separate_gradients(x, y):
-    """Gradients of sin(x) + sigmoid(y), in one call for x and in another for y."""
+    """Differentiates sin(x) + sigmoid(y), in one call for x and in another for y."""
     # --- record
     with tf.GradientTape() as tape_x, tf.GradientTape() as tape_y:
         tape_x.watch(x)
@@ -166,7 +166,7 @@ def separate_gradients(x, y):
 
 
 def cube_derivatives(x):
-    """First and second derivative of x³."""
+    """Computes the first and the second derivative of x³."""
     # --- record
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -184,7 +184,7 @@ def energy(x):
 
 
 def jacobian(x, weights):
-    """Jacobian of (weights · x)²; a gradient would be the sum of its rows."""
+    """Computes the Jacobian of (weights · x)²; a gradient would sum its rows."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -194,7 +194,7 @@ def jacobian(x, weights):
 
 
 def hessian(x):
-    """Hessian of `energy`."""
+    """Computes the Hessian of `energy`."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -205,7 +205,7 @@ def hessian(x):
 
 
 def hessian_vector_product(x, vector):
-    """Hessian-vector product of `energy`, without the matrix."""
+    """Computes a Hessian-vector product of `energy`, without the Hessian."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -217,7 +217,7 @@ def hessian_vector_product(x, vector):
 
 
 def slope_penalty(real, fake, shares, hidden, output):
-    """Gradient penalty of WGAN-GP: mean of (norm of the critic's gradient - 1)²."""
+    """Computes WGAN-GP's penalty: mean of (norm of the critic's gradient - 1)²."""
     mixed = shares * real + (1 - shares) * fake
     with tf.GradientTape() as tape:  # for the weights; variables need no watch
         tape.watch([hidden, output])
@@ -251,14 +251,14 @@ def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=Fal
 
 
 def squared_error(weights, x, y):
-    """Mean squared error of a two-layer network with the given weights."""
+    """Computes the mean squared error of a two-layer network with the given weights."""
     hidden, output = weights
     predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
     return tf.reduce_mean(tf.square(predicted - y))
 
 
 def conjugate(z):
-    """Gradient of z² for a complex z: the conjugate of the mathematical derivative."""
+    """Differentiates z² for complex z: the gradient is the derivative's conjugate."""
     with tf.GradientTape() as tape:
         tape.watch(z)
         y = z * z
@@ -352,7 +352,7 @@ def reverse_gradient(x, weight=1.0):
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Gradients of softmax cross-entropy for logits and, if not detached, labels."""
+    """Differentiates softmax cross-entropy for logits and, if not detached, labels."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([logits, labels])
@@ -364,7 +364,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Gradient of an embedding lookup: `IndexedSlices`, one slice per id."""
+    """Differentiates an embedding lookup: `IndexedSlices`, one slice per id."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(table)
@@ -395,7 +395,7 @@ def clip_gradients(gradients, limit, how):
 
 
 def accumulated_step(xs, ys, weights, rate=0.125):
-    """One gradient descent step with gradients accumulated over micro-batches."""
+    """Takes one gradient descent step; accumulates gradients over micro-batches."""
     # --- build
     w = tf.Variable(weights)
 

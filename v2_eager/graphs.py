@@ -57,7 +57,7 @@ def three_sessions(x):
 def place(x, device, soft=True):
     """Negates an array on a named device, with or without soft placement."""
     # --- configure
-    # An option of the session is now one of the process; its default is now True.
+    # An option of the session is now an option of the process; the default is True.
     before = tf.config.get_soft_device_placement()
     tf.config.set_soft_device_placement(soft)
     # --- run
@@ -90,7 +90,7 @@ def feed_between(x, hidden=None):
 
 
 def sum_of_collection(weights, only=None):
-    """Adds up the penalties of a collection, of all scopes or of one."""
+    """Adds up the penalties of a collection, of all scopes or of one scope."""
     # --- collect
     # In place of a collection of the graph, keep or return a list.
     penalties = []
@@ -118,7 +118,7 @@ def fetch_by_name(x, name):
 
 
 def fresh_names(fresh):
-    """Names of two constants "c": in one graph, or in two graphs."""
+    """Returns the names of two constants "c": in one graph, or in two graphs."""
     names = []
 
     # --- one graph

@@ -47,7 +47,7 @@ class Line(tf.Module):
 
 
 def begin():
-    """Call first: initializes Horovod, and makes one GPU visible to each rank."""
+    """Initializes Horovod, and makes one GPU visible to each rank; call it first."""
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -71,7 +71,7 @@ def make_step(line, optimizer, global_step=None, compression=hvd.Compression.non
 
 
 def batches_of(x, y, size):
-    """Batches of this rank: rows rank, rank + size, rank + 2 * size, …."""
+    """Returns this rank's batches: rows rank, rank + size, rank + 2 * size, …."""
     x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
     return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
 

@@ -155,7 +155,7 @@ def standardize(image):
 
 
 def measure(a, b, max_val, filter_size=11):
-    """PSNR and SSIM of two batches; total variation, gradients, edges of the first."""
+    """Computes PSNR, SSIM; of batch `a` also total variation, gradients, edges."""
     return {
         "psnr": tf.image.psnr(a, b, max_val),
         "ssim": tf.image.ssim(a, b, max_val, filter_size=filter_size),
@@ -166,7 +166,7 @@ def measure(a, b, max_val, filter_size=11):
 
 
 def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
-    """Non-maximum suppression of boxes, and draws the remaining boxes into images."""
+    """Applies non-maximum suppression, and draws the remaining boxes into images."""
     # --- select
     kept = tf.image.non_max_suppression(boxes, scores, max_boxes, iou_threshold)
     # --- draw
@@ -176,7 +176,7 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
 
 
 def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
-    """Non-maximum suppression for each class of each image in a batch."""
+    """Applies non-maximum suppression to each class of each image in a batch."""
     boxes = boxes[:, :, tf.newaxis]  # the same for all classes
     return tf.image.combined_non_max_suppression(
         boxes, scores, max_boxes, max_boxes, iou_threshold, score_threshold
@@ -194,7 +194,7 @@ def decode(contents, channels=3, dct_method=""):
 
 
 def preprocess(contents, size, is_training, seed=1, draws=1):
-    """Inception preprocessing of a photograph, with random distortions for training."""
+    """Preprocesses a photograph as Inception, with random distortions for training."""
     tf.random.set_seed(7)
 
     @tf.function

@@ -245,7 +245,7 @@ def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
 
 
 def legacy_order(count, buffer_size, epochs, graph_seed, seed):
-    """The order in which `shuffle_and_repeat` of 1.15 draws the numbers below `count`.
+    """Returns the numbers below `count` in the order of 1.15's `shuffle_and_repeat`.
 
     Args:
         count: number of elements in an epoch.

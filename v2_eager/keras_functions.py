@@ -40,7 +40,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Model):
-    """Dense network with a batch norm and the weights `start`."""
+    """Makes a dense network with a batch norm and the weights `start`."""
     (features, hidden), classes = start[0].shape, len(start[-1])
     regularizer = None if penalty is None else keras.regularizers.L2(penalty)
     inputs = layers.Input([features])
@@ -55,7 +55,7 @@ def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Mod
 
 
 def images_network(start, channels, activation="relu"):
-    """Convolutional network with two convolutions and the weights `start`."""
+    """Makes a convolutional network: two convolutions, and the weights `start`."""
     inputs = layers.Input([None, None, channels])
     x = inputs
     for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
@@ -71,7 +71,7 @@ def images_network(start, channels, activation="relu"):
 
 
 def one_layer(kernel):
-    """Model of one dense layer with a constant initializer for its kernel."""
+    """Makes a model of one dense layer with a constant initializer for its kernel."""
     initializer = keras.initializers.Constant(kernel)
     layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
     return keras.Sequential([layers.Input(kernel.shape[:1]), layer])
@@ -107,8 +107,8 @@ class Dropout(layers.Dropout):
         rate: float in [0, 1), the share of elements that are set to 0.
         noise_shape: shape of the mask, which is broadcast to the inputs; by default
             the shape of the inputs.
-        seed: int, the seed of the op, used together with that of `tf.random.set_seed`;
-            by default a number that Keras draws.
+        seed: int, the seed of the op, used together with the seed of
+            `tf.random.set_seed`; by default a number that Keras draws.
         **kwargs: arguments of `keras.layers.Layer`.
     """
 
@@ -119,7 +119,7 @@ class Dropout(layers.Dropout):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Monte Carlo dropout: mean and standard deviation of many predictions.
+    """Computes mean and deviation of many predictions with dropout (Monte Carlo).
 
     `predict` calls every layer with `training=False`, even if the code of the model
     calls it with True. If old seeds do not matter, use `layers.Dropout(rate)`.
@@ -143,7 +143,7 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Subtracts a running mean from each batch, and updates the mean by the batch.
+    """Subtracts a running mean from each batch, and updates the mean with the batch.
 
     `K.moving_average_update` corrected the bias of the initial zero: it divided by 1 -
     momentum ** n.
@@ -167,7 +167,7 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """Saliency map: gradient of the predicted class with respect to the pixels.
+    """Computes a saliency map: the predicted class's gradient for each pixel.
 
     Integers have no gradient: pixels are cast to floats first, as a placeholder did.
     """
@@ -188,7 +188,7 @@ def saliency(images, start):
 
 @tf.custom_gradient
 def guided_relu(x):
-    """ReLU that passes back only positive gradients."""
+    """Computes ReLU, and passes back only positive gradients."""
     y = tf.nn.relu(x)
 
     def gradient(dy):
@@ -198,7 +198,7 @@ def guided_relu(x):
 
 
 def guided_saliency(images, start, label):
-    """Guided backpropagation: gradient of a class with respect to the pixels.
+    """Computes a class's gradient for each pixel by guided backpropagation.
 
     In a loaded model, replace relu: `layer.activation = guided_relu`.
     """
@@ -215,7 +215,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Grad-CAM: maps of the last convolution, weighted by the gradient of a class."""
+    """Computes Grad-CAM: last convolution's maps, weighted by a class's gradient."""
     # --- build
     model = images_network(start, image.shape[-1])
     seen = model.get_layer("shapes").output
@@ -271,7 +271,7 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """Gradients of the compiled loss with respect to the trainable weights.
+    """Differentiates the compiled loss with respect to the trainable weights.
 
     `compute_loss` includes the penalties, as `model.total_loss` did.
     """

@@ -25,7 +25,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, last=None, model=keras.Sequential):
-    """A hidden layer and an output layer, with the weights `start`."""
+    """Makes a hidden layer and an output layer, with the weights `start`."""
     model = model(
         [
             keras.Input([len(start[0])]),
@@ -43,12 +43,12 @@ def descent(rate=0.25):
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
 def batched(data, batch_size):
-    """A dataset of batches of the arrays' rows, repeated without end."""
+    """Makes a dataset of batches of the arrays' rows, repeated without end."""
     return tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
 
 
@@ -107,7 +107,7 @@ def fit_bound(data, start, epochs, batch_size, steps):
 
 
 def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
-    """Fits a model to windows of a series, each with the target of the row after it.
+    """Fits a model to windows of a series, to predict the target of the next row.
 
     `timeseries_dataset_from_array` pairs the first target with the first window: pass
     `targets[length:]`, and the whole series.
@@ -142,7 +142,7 @@ class Batches(keras.utils.PyDataset):
     Args:
         data: tuple of arrays, [n, ...] each, such as (x, y).
         batch_size: int, the number of rows in a batch.
-        **options: those of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
+        **options: arguments of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
     """
 
     def __init__(self, data, batch_size, **options):
@@ -167,7 +167,7 @@ class Drawn(Batches):
     Args:
         data: tuple of arrays, [n, ...] each.
         batch_size: int, the number of rows in a batch.
-        **options: those of `keras.utils.PyDataset`.
+        **options: arguments of `keras.utils.PyDataset`.
     """
 
     def __init__(self, data, batch_size, **options):
@@ -199,7 +199,7 @@ class Mixed(Drawn):
         batch_size: int, the number of rows in a batch.
         alpha: float, both parameters of the beta distribution of the share.
         seed: int, the seed of NumPy's `RandomState`.
-        **options: those of `keras.utils.PyDataset`.
+        **options: arguments of `keras.utils.PyDataset`.
     """
 
     def __init__(self, data, batch_size, alpha, seed, **options):
@@ -242,7 +242,7 @@ class Reordered(Drawn):
         data: tuple of arrays, [n, ...] each.
         batch_size: int, the number of rows in a batch.
         seed: int, the seed of Python's `random.Random`.
-        **options: those of `keras.utils.PyDataset`.
+        **options: arguments of `keras.utils.PyDataset`.
     """
 
     def __init__(self, data, batch_size, seed, **options):
@@ -281,7 +281,7 @@ class Adversarial(keras.Model):
         net: the model that is trained; x is a float tensor, [batch, ...].
         epsilon: float, the size of the step for each number of x.
         share: float in [0, 1], the weight of the loss on the rows as they are.
-        **options: those of `keras.Model`.
+        **options: arguments of `keras.Model`.
     """
 
     def __init__(self, net, epsilon, share, **options):
@@ -355,8 +355,8 @@ class Refined(layers.Layer):
     Args:
         units: int, the size of the output: [batch, features] become [batch, units].
         tolerance: float, the largest change of a unit that ends the loop.
-        limit: int, the most steps after the first.
-        **options: those of `keras.layers.Layer`.
+        limit: int, the largest number of steps after the first step.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, units, tolerance, limit, **options):

@@ -30,7 +30,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, last=None, shape=(), **options):
-    """A hidden layer and an output layer, with the weights `start`."""
+    """Makes a hidden layer and an output layer, with the weights `start`."""
     model = keras.Sequential(
         [
             keras.Input([*shape, len(start[0])]),
@@ -43,7 +43,7 @@ def network(start, last=None, shape=(), **options):
 
 
 def with_outputs(start):
-    """A hidden layer and several output layers, with the weights `start`."""
+    """Makes a hidden layer and several output layers, with the weights `start`."""
     sizes = [len(bias) for bias in start[1::2]]
     inputs = keras.Input(start[0].shape[:1])
     hidden = layers.Dense(sizes[0], activation="tanh")(inputs)
@@ -56,7 +56,7 @@ def with_outputs(start):
 def fitted(
     model, loss, data, epochs, batch_size, rate=0.25, loss_weights=None, **options
 ):
-    """Fits by gradient descent: ([epochs] float32 losses, list of the weights)."""
+    """Fits by gradient descent; returns ([epochs] float32 losses, list of weights)."""
     model.compile(keras.optimizers.SGD(rate), loss, loss_weights=loss_weights)
     history = model.fit(
         *data, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0, **options
@@ -65,12 +65,12 @@ def fitted(
 
 
 def squared_error(y_true, y_pred):
-    """The mean squared error over the last axis: one number per row, or per step."""
+    """Computes the mean squared error of each row, or step, over the last axis."""
     return tf.reduce_mean(tf.square(y_pred - y_true), -1)
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Fits sequences with one weight per row, where the loss has a value per step."""
+    """Fits sequences with one weight per row and a loss that has a value per step."""
     options = {"sample_weight": weights[:, None]}  # one weight for all steps of a row
     model = network(start, shape=[None])
     return fitted(model, squared_error, data, epochs, batch_size, **options)
@@ -85,7 +85,7 @@ def fit_focal(data, start, gamma, alpha, epochs, batch_size):
 
 
 def dice(smooth):
-    """The Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
+    """Makes the Dice loss over a whole batch: 1 - 2 * overlap / sum of both masks."""
 
     def loss(y_true, y_pred):
         shared = tf.reduce_sum(y_true * y_pred)
@@ -110,10 +110,11 @@ class SampledSoftmax(layers.Layer):
     [batch, 1] ints. The weights are `kernel`, [classes, width], and `bias`, [classes].
 
     Args:
-        classes: int, the number of classes; the most frequent ones come first.
+        classes: int, the number of classes; the most frequent classes come first.
         negatives: int, the number of classes drawn, without replacement.
-        seed: int, the seed of the sampler beside that of `tf.random.set_seed`.
-        **options: those of `keras.layers.Layer`.
+        seed: int, the seed of the sampler, used together with the seed of
+            `tf.random.set_seed`.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, classes, negatives, seed, **options):
@@ -178,7 +179,7 @@ class MacroF1(keras.metrics.Metric):
     Args:
         classes: int, the number of classes.
         name: str, the name of the metric.
-        **options: those of `keras.metrics.Metric`.
+        **options: arguments of `keras.metrics.Metric`.
     """
 
     def __init__(self, classes, name="macro_f1", **options):
@@ -253,7 +254,7 @@ def score_epochs(data, start, validation, epochs, batch_size, patience):
 
 
 def costly(costs):
-    """The cross-entropy times the cost of the predicted class, given the true class."""
+    """Makes a cross-entropy loss that is multiplied by the predicted class's cost."""
 
     def loss(y_true, y_pred):
         likeliest = y_pred == tf.reduce_max(y_pred, axis=-1, keepdims=True)
@@ -338,7 +339,7 @@ def relax_penalty(data, start, strengths, batch_size):
 
 
 def squared_and_weighed(packed, y_pred):
-    """The squared error of targets whose last column is the weight of the row."""
+    """Computes squared errors of targets whose last column is the weight of the row."""
     return packed[:, -1] * squared_error(packed[:, :-1], y_pred)
 
 
@@ -392,7 +393,7 @@ class Penalized(layers.Layer):
 
     Args:
         strength: float, the weight of the penalty.
-        **options: those of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, strength, **options):
@@ -440,7 +441,7 @@ class Balance(layers.Layer):
     concatenated.
 
     Args:
-        **options: those of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def build(self, input_shape):
@@ -470,7 +471,7 @@ def balance_tasks(data, start, epochs, batch_size):
 
 
 def taught(temperature, share):
-    """The weighted sum of the cross-entropies of labels and of a teacher's logits."""
+    """Makes a weighted sum of cross-entropies of labels and of a teacher's logits."""
 
     def loss(packed, logits):
         labels, teacher = tf.split(packed, 2, axis=-1)
@@ -492,7 +493,7 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
 
 
 def tilted(quantile):
-    """The pinball loss of a quantile: absolute errors with a weight for each sign."""
+    """Makes the pinball loss of a quantile: it weights errors by their sign."""
 
     def loss(y_true, y_pred):
         error = y_true - y_pred
@@ -510,7 +511,7 @@ def fit_quantiles(data, start, quantiles, epochs, batch_size):
 
 
 def uncertain(y_true, y_pred):
-    """The Gaussian negative log-likelihood of targets, without its constant."""
+    """Computes targets' Gaussian negative log-likelihood, without its constant."""
     mean, log_variance = y_pred[:, :1], y_pred[:, 1:]
     errors = tf.exp(-log_variance) * tf.square(y_true - mean)
     return tf.reduce_mean(errors + log_variance, axis=-1) / 2.0

@@ -31,7 +31,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, model=keras.Sequential):
-    """A network of two dense layers, with the weights `start`.
+    """Makes a network of two dense layers, with the weights `start`.
 
     In the scope of a strategy, each device has a copy of it.
     """
@@ -46,7 +46,7 @@ def network(start, model=keras.Sequential):
 
 
 def normalizer(weights, synchronized=False):
-    """Batch normalization, then a dense layer of one unit, with the given weights."""
+    """Makes a batch norm and a dense layer of one unit, with the given weights."""
     normalize = keras.layers.BatchNormalization(momentum=0.9, synchronized=synchronized)
     unit = keras.layers.Dense(1)
     model = keras.Sequential([keras.Input(weights[0].shape), normalize, unit])
@@ -61,7 +61,7 @@ def compiled(model, rate=0.25, loss="sparse_categorical_crossentropy", metrics=(
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
@@ -95,7 +95,7 @@ class SharedByRows(keras.Sequential):
     """A Sequential model whose loss is the mean over the rows of the whole batch.
 
     The loss of Keras 3 is the mean over the devices of the means over their rows, and
-    it logs another mean. This one logs the mean over all rows as `mean_loss`.
+    it logs another mean. This model logs the mean over all rows as `mean_loss`.
 
     Args:
         layers: list of layers, as for `keras.Sequential`.
@@ -204,7 +204,7 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a custom loop on two devices; divides the loss by the global batch.
+    """Trains in a custom loop on two devices; divides losses by the global batch size.
 
     Raises:
         ValueError: another reduction. Keras 3 itself does not raise: it divides the
@@ -250,11 +250,11 @@ def share_statistics(model, strategy):
 
 
 def normalize_mirrored(data, weights, steps, batch_size):
-    """Trains batch normalization with `MirroredStrategy`: statistics of each device.
+    """Trains batch norm with `MirroredStrategy`: each device has its own statistics.
 
-    In Keras 3 each device keeps moving averages of its own rows, and only those of the
-    first device are saved. Moving averages are linear, so their mean at the end equals
-    TensorFlow 1's mean at each step.
+    In Keras 3 each device keeps moving averages of its own rows, and only the averages
+    of the first device are saved. Moving averages are linear, so their mean at the end
+    equals TensorFlow 1's mean at each step.
     """
     # --- build
     strategy = mirrored()
@@ -279,7 +279,7 @@ def normalize_in_sync(data, weights, steps, batch_size):
 
 
 def batches(data, batch_size, repeat=False):
-    """A dataset of batches of the rows, repeated or not."""
+    """Makes a dataset of batches of the rows, repeated or not."""
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
     return dataset.repeat() if repeat else dataset
 

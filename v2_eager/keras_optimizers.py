@@ -61,7 +61,7 @@ class RowsSummed:
             )
 
     def apply(self, grads, trainable_variables=None):
-        scale = self.loss_scale_factor or 1.0  # Keras divides by it afterwards
+        scale = self.loss_scale_factor or 1.0  # Keras divides by the scale later
         limits = [limit if limit is None else limit * scale for limit in self.limits]
         super().apply(clipped_and_summed(grads, *limits), trainable_variables)
 
@@ -202,7 +202,7 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
         beta_2: float, the decay of the mean square.
         epsilon: float, added to the root.
         schedule_decay: float, how fast the momentum grows towards beta_1.
-        **kwargs: those of `RowsSummed` and `keras.optimizers.Optimizer`.
+        **kwargs: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
     """
 
     def __init__(
@@ -229,7 +229,7 @@ class Nadam(RowsSummed, keras.optimizers.Optimizer):
         self.product = self.add_variable((), "ones", name="momentum_cache", **kind)
 
     def momentum(self, step):
-        """The momentum at a step, counted from 1, in the dtype of `product`."""
+        """Returns the momentum at a step, counted from 1, in the dtype of `product`."""
         dtype = self.product.dtype
         power = self.schedule_decay * tf.cast(step, dtype)
         return self.beta_1 * (1 - 0.5 * tf.pow(tf.constant(0.96, dtype), power))
@@ -282,7 +282,7 @@ def rows_summed(kind):
 
 @register
 class DecayingAdam(RowsSummed, keras.optimizers.Adam):
-    """Adam that divides its learning rate by 1 + decay * step, also a rate set later.
+    """Adam that divides its learning rate, even one set later, by 1 + decay * step.
 
     The same as `_decayed_lr` of `optimizer_v2.py` in 1.15.5. Rows of a sparse gradient
     are summed first, and all rows change, as in `optimizer_v2/adam.py`.
@@ -290,7 +290,7 @@ class DecayingAdam(RowsSummed, keras.optimizers.Adam):
     Args:
         learning_rate: float; a callback may change it.
         decay: float, the decay; steps are counted from 0.
-        **kwargs: those of `RowsSummed` and `keras.optimizers.Adam`.
+        **kwargs: arguments of `RowsSummed` and `keras.optimizers.Adam`.
     """
 
     def __init__(self, learning_rate=0.001, decay=0.0, **kwargs):
@@ -340,7 +340,7 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
     """Makes a Keras 3 optimizer from the arguments of TensorFlow 1's tf.keras.
 
     Args:
-        optimizer: its name, such as "Adam".
+        optimizer: name of the optimizer, such as "Adam".
         lr: another name of `learning_rate`, which Ftrl accepted and ignored.
         decay: the rate is divided by 1 + decay * step; Nadam ignores it.
         epsilon: float; None or 0 is the default, as in TensorFlow 1.
@@ -390,7 +390,7 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
 
 
 def line(start, optimizer):
-    """A compiled model of one dense layer, with the weights `start`."""
+    """Makes a compiled model of one dense layer, with the weights `start`."""
     features, units = start[0].shape
     layer = keras.layers.Dense(units, name="line")
     model = keras.Sequential([keras.Input([features]), layer])
@@ -401,7 +401,7 @@ def line(start, optimizer):
 
 
 def slots(model):
-    """The optimizer's slots, {name in TensorFlow 1: list, one variable per weight}."""
+    """Returns the slots, {name in TensorFlow 1: list, one variable per weight}."""
     optimizer = model.optimizer
     by_name = {v.path.rpartition("/")[2]: v for v in optimizer.variables}
     found = {}
@@ -415,7 +415,7 @@ def slots(model):
 
 
 def state(model):
-    """The weights, their slots and the step as {name in TensorFlow 1: value}."""
+    """Returns the weights, slots and step as {name in TensorFlow 1: value}."""
     values = {"iterations": model.optimizer.iterations.numpy()}
     for i, weight in enumerate(model.trainable_weights):
         values[weight.name] = weight.numpy()
@@ -502,7 +502,7 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves by a callback a learning rate that also decays with every step."""
+    """Halves the learning rate by a callback; the rate also decays with every step."""
 
     def schedule(epoch, rate):
         return rate / 2 if epoch and epoch % halve_every == 0 else rate
@@ -621,7 +621,7 @@ class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
         learning_rate: float, or a schedule of Keras.
         momentum: float, the decay of the mean.
         shrink: float, the weight of the variable itself.
-        **kwargs: those of `RowsSummed` and `keras.optimizers.Optimizer`.
+        **kwargs: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
     """
 
     def __init__(self, learning_rate, momentum, shrink, **kwargs):

@@ -74,7 +74,7 @@ class Layer(tf.Module):
 
     The first call makes the variables, as their shapes depend on its input's channels.
 
-    It is not a `keras.layers.Layer`: a `tf.Module` does not find variables of those.
+    It is not a `keras.layers.Layer`: a `tf.Module` does not find Keras variables.
 
     Args:
         path: scope of the variables.
@@ -84,7 +84,7 @@ class Layer(tf.Module):
         units: size of the output and of the bias.
         activation: function, or None.
         use_bias: whether to add a bias.
-        seed: seed of the first kernel; that of the second is larger by 1.
+        seed: seed of the first kernel; the seed of the second kernel is larger by 1.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ def convolution(path, function, size, filters, activation=None, use_bias=True):
 
 
 def channels(x):
-    """The size of the last axis; the shape of a kernel depends on it."""
+    """Returns the size of the last axis; the shape of a kernel depends on it."""
     if x.shape[-1] is None:
         raise ValueError("the last dimension (channels) must be defined")
     return x.shape[-1]

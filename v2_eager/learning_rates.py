@@ -48,7 +48,7 @@ def inverse_time_decay(
     """Divides the learning rate by 1 + decay_rate * global_step / decay_steps.
 
     Raises:
-        ValueError: `decay_steps` of 0 (a rate of 0 in TensorFlow 1).
+        ValueError: `decay_steps` is 0 (TensorFlow 1 returned a rate of 0).
     """
     rate = keras.InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
     return rate(global_step)
@@ -65,12 +65,12 @@ def polynomial_decay(
     """Lowers the learning rate to `end_learning_rate` along a polynomial.
 
     Args:
-        cycle: whether `decay_steps` is replaced by its first multiple that is not
+        cycle: whether to replace `decay_steps` by its first multiple that is not
             smaller than `global_step`, so that the rate rises again and again; in
             TensorFlow 1 for float32 only.
 
     Raises:
-        ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
+        ValueError: `decay_steps` is 0 (TensorFlow 1 returned NaN).
     """
     rate = keras.PolynomialDecay(
         learning_rate, decay_steps, end_learning_rate, power, cycle
@@ -86,7 +86,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
             float32 only.
 
     Raises:
-        ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
+        ValueError: `decay_steps` is 0 (TensorFlow 1 returned NaN).
     """
     return keras.CosineDecay(learning_rate, decay_steps, alpha)(global_step)
 
@@ -94,14 +94,14 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
 def cosine_decay_restarts(
     learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
 ):
-    """Repeats `cosine_decay`: a period is `t_mul` times as long, `m_mul` as high.
+    """Repeats `cosine_decay`: each period `t_mul` times as long, `m_mul` times as high.
 
     Args:
         learning_rate: the initial rate, a float number or tensor; TensorFlow 1 accepted
             float32 only.
 
     Raises:
-        ValueError: `first_decay_steps` of 0 (NaN in TensorFlow 1).
+        ValueError: `first_decay_steps` is 0 (TensorFlow 1 returned NaN).
     """
     rate = keras.CosineDecayRestarts(
         learning_rate, first_decay_steps, t_mul, m_mul, alpha
@@ -126,8 +126,8 @@ def piecewise_constant(x, boundaries, values):
             shape.
 
     Raises:
-        ValueError: the values are not one more than the boundaries, or have different
-            dtypes.
+        ValueError: the number of values is not the number of boundaries plus 1, or the
+            values have different dtypes.
         tf.errors.InvalidArgumentError: boundaries decrease around `x`.
         TypeError: float boundaries for an integer `x` (ValueError in TensorFlow 1,
             which also refused integer boundaries for a float `x`).

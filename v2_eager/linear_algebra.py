@@ -26,7 +26,7 @@ _FAILED = "Cholesky decomposition was not successful. The input might not be val
 
 
 def bilinear_scores(queries, keys, weights):
-    """Bilinear attention scores: queries @ weights @ transposed keys."""
+    """Computes bilinear attention scores: queries @ weights @ transposed keys."""
     # The batch shares one matrix, so tensordot computes one large product.
     projected = tf.tensordot(queries, weights, axes=[[2], [0]])
     return tf.matmul(projected, keys, transpose_b=True)
@@ -101,7 +101,7 @@ def least_squares(x, y, l2=0.0, fast=True):
 
 
 def _is_decomposed(x, l2):
-    """Raises if the normal equations of x have no Cholesky decomposition; else True."""
+    """Returns True; raises if the normal equations of x have no Cholesky factor."""
     tall = tf.shape(x)[-2] >= tf.shape(x)[-1]
     products = tf.cond(
         tall,
@@ -207,5 +207,5 @@ def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
 
 
 def _cholesky(a):
-    """Cholesky decomposition that raises as in 1.15; today's kernel returns NaN."""
+    """Decomposes by Cholesky; raises as in 1.15, where today's kernel returns NaN."""
     return tf.debugging.check_numerics(tf.linalg.cholesky(a), _FAILED)

@@ -16,7 +16,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: mean d² of positive, max(margin - d, 0)² of negative pairs."""
+    """Contrastive loss: averages d² of positive, max(margin - d, 0)² of negatives."""
     squares = tf.math.squared_difference(embeddings_anchor, embeddings_positive)
     distances = tf.sqrt(tf.reduce_sum(squares, 1))
     labels = tf.cast(labels, distances.dtype)
@@ -25,7 +25,7 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Triplet loss with semi-hard negatives, averaged over the positive pairs."""
+    """Computes triplet loss with semi-hard negatives, averaged over positive pairs."""
     squares = squared_distances(embeddings)
     same = same_class(labels, embeddings)
     others = tf.cast(~same, squares.dtype)
@@ -42,7 +42,7 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
 
 
 def same_class(labels, rows):
-    """[batch, batch] bool tensor: whether two rows have the same class."""
+    """Returns a [batch, batch] mask: True if two rows have the same class."""
     labels, message = tf.convert_to_tensor(labels), "labels must be [batch]"
     if labels.shape.rank not in (1, None):
         raise ValueError(f"{message}, not {labels.shape}")
@@ -52,19 +52,19 @@ def same_class(labels, rows):
 
 
 def masked(chosen, opposite, values, mask):
-    """The minimum or maximum over the last axis of values whose mask is not 0."""
+    """Computes the minimum or maximum of values with mask 1 over the last axis."""
     bound = opposite(values, -1, keepdims=True)
     shifted = (values - bound) * tf.cast(mask, values.dtype)
     return chosen(shifted, -1) + tf.squeeze(bound, -1)
 
 
 def pairs_of(same, dtype):
-    """1 for each pair of different rows of one class, 0 elsewhere."""
+    """Returns 1 for each pair of different rows of one class, 0 for other pairs."""
     return tf.cast(same, dtype) - tf.eye(tf.shape(same)[0], dtype=dtype)
 
 
 def squared_distances(embeddings):
-    """[batch, batch] squared distances of rows, exactly 0 on the diagonal."""
+    """Computes squared distances of rows, [batch, batch]; the diagonal is exactly 0."""
     squares = tf.square(embeddings)
     rows = tf.reduce_sum(squares, 1, keepdims=True)
     columns = tf.reduce_sum(tf.transpose(squares), 0, keepdims=True)
@@ -75,7 +75,7 @@ def squared_distances(embeddings):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
-    """N-pairs loss: cross-entropy of anchor-positive products, plus an L2 penalty."""
+    """Computes the N-pairs loss: cross-entropy of all products, plus an L2 penalty."""
     penalties = [
         tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
         for embeddings in (embeddings_anchor, embeddings_positive)
@@ -89,7 +89,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """Lifted structured loss: each positive pair against all negatives of both rows."""
+    """Lifted structured loss: compares a positive pair with both rows' negatives."""
     squares = squared_distances(embeddings)
     apart = tf.cast(squares > 0, squares.dtype)
     distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # finite gradient at 0

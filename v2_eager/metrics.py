@@ -165,7 +165,8 @@ class MeanF1(metrics.Metric):
     """Macro F1: the mean of the F1 scores of all classes, and the confusion matrix.
 
     Args:
-        num_classes: number of classes; labels and predictions, [n] ints, are below it.
+        num_classes: number of classes; labels and predictions, [n] ints, are less than
+            `num_classes`.
     """
 
     def __init__(self, num_classes):

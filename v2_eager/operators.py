@@ -33,8 +33,8 @@ def sums(a, b):
     """Adds and subtracts element-wise; a Python number gets the tensor's dtype.
 
     Returns:
-        Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError,
-        eagerly InvalidArgumentError.
+        Dict of tensors of the dtype of `a`. Two tensors of different dtypes raise
+        TypeError, eagerly InvalidArgumentError.
     """
     return {"add": a + b, "subtract": a - b}
 
@@ -184,7 +184,7 @@ def axes(x):
 
 
 def sum_by_slices(x):
-    """Sums the rows, sliced one at a time, which adds a slice op for each row."""
+    """Sums the rows one slice at a time; each row adds a slice op to the graph."""
     total = tf.zeros_like(x[0])
     for row in range(x.shape[0]):
         total += x[row]

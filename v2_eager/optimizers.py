@@ -31,7 +31,7 @@ OPTIMIZERS = {
 
 
 def line(data, start):
-    """Two variables, and a function: the mean squared error of x · kernel + bias."""
+    """Makes two variables, and a function: mean squared error of x · kernel + bias."""
     x, y = tf.constant(data[0]), tf.constant(data[1])
     kernel = tf.Variable(start[0], name="kernel")
     bias = tf.Variable(start[1], name="bias")
@@ -215,7 +215,7 @@ class AdamWeightDecay(optimizers.Optimizer):
     Args:
         learning_rate: a float, or a scalar tensor or variable.
         decay: weight decay: a step subtracts learning_rate * decay * weight.
-        exclude: list of patterns; variables whose names match one do not decay.
+        exclude: list of patterns; variables whose names match a pattern do not decay.
         name: part of the names of the slots.
     """
 

@@ -36,18 +36,18 @@ def processors(count):
 
 
 def device(index):
-    """The name of a CPU device; in practice write device_type="GPU"."""
+    """Returns the name of a CPU device; in practice write device_type="GPU"."""
     return tf.DeviceSpec(device_type="CPU", device_index=index)
 
 
 def short(name):
-    """A device's name without job, replica and task; "CPU:0" if it is empty."""
+    """Returns a device's name without job, replica, task; "CPU:0" if it is empty."""
     spec = tf.DeviceSpec.from_string(name)
     return f"{spec.device_type or 'CPU'}:{spec.device_index or 0}"
 
 
 def locate(*tensors):
-    """The device of each tensor; in a `tf.function`, the device that was requested."""
+    """Returns the device of each tensor; in a `tf.function`, the requested device."""
     return [short(tensor.device) for tensor in tensors]
 
 
@@ -62,7 +62,7 @@ def add(a, b, index):
 
 
 def nested_devices(x):
-    """Places ops in nested device blocks, beside a tensor, and on any device."""
+    """Places ops in nested device blocks, on a tensor's device, and on any device."""
     processors(2)
     x = tf.constant(x)
     # --- blocks
@@ -101,7 +101,7 @@ def add_in_halves(a, b):
 
     Raises:
         ValueError: n is odd, or the shapes differ; found while a graph is made.
-        tf.errors.InvalidArgumentError: the same, found when run.
+        tf.errors.InvalidArgumentError: the same mistake, found when the graph runs.
     """
     processors(2)
     where = []
@@ -147,8 +147,8 @@ def add_in_parallel(a, b, num_devices):
     """Adds two arrays with `make_parallel`, one part of them on each device.
 
     Raises:
-        ValueError: n is not such a multiple; found while a graph is made.
-        tf.errors.InvalidArgumentError: the same, found when run.
+        ValueError: n is not a multiple of `num_devices`; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same mistake, found when the graph runs.
     """
     processors(2)
 
@@ -169,8 +169,8 @@ def losses_and_gradient(x, y, w, num_devices, colocate=True):
     """Computes losses of a polynomial on several devices, and their mean's gradient.
 
     Raises:
-        ValueError: n is not such a multiple; found while a graph is made.
-        tf.errors.InvalidArgumentError: the same, found when run.
+        ValueError: n is not a multiple of `num_devices`; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same mistake, found when the graph runs.
     """
     processors(2)
     # --- build
@@ -213,8 +213,8 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
     """Fits a polynomial with Adam; each batch is split over several devices.
 
     Raises:
-        ValueError: n is not such a multiple; found while a graph is made.
-        tf.errors.InvalidArgumentError: the same, found when run.
+        ValueError: n is not a multiple of `num_devices`; found while a graph is made.
+        tf.errors.InvalidArgumentError: the same mistake, found when the graph runs.
     """
     processors(2)
     # --- build
@@ -235,7 +235,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
 
 
 def mirrored():
-    """A strategy with one replica on each device; on GPUs it needs no arguments."""
+    """Makes a strategy with a replica on each device; on GPUs it needs no arguments."""
     processors(2)
     return tf.distribute.MirroredStrategy(
         [device(0).to_string(), device(1).to_string()],

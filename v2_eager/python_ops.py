@@ -74,7 +74,7 @@ def binarize(x):
 
 @tf.custom_gradient
 def guided_relu(x):
-    """ReLU that passes only positive gradients, and only where x was positive."""
+    """Computes ReLU; passes only positive gradients, and only where x was positive."""
 
     def gradient(upstream):
         return tf.nn.relu(upstream) * tf.cast(x > 0, upstream.dtype)

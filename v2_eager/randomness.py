@@ -164,7 +164,7 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
 
 def other_draws(graph_seed, op_seed, runs):
-    """Draws that a `Generator` lacks: gamma, Poisson, categorical, shuffle, crop."""
+    """Makes draws that a `Generator` lacks: gamma, Poisson, shuffle, crop, …."""
     # The global seed cannot be unset, but it can be set to its default. This also
     # restarts all streams.
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
@@ -208,7 +208,7 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
     """Draws the initial value of a variable with a seeded initializer.
 
     Raises:
-        AttributeError: no such initializer.
+        AttributeError: the initializer does not exist.
     """
     # --- initialize
     rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))

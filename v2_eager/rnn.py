@@ -161,7 +161,7 @@ def lstm_from_keras(inputs, recurrent, bias, forget_bias=1.0):
 
 
 def gru_to_keras(gate_kernel, gate_bias, candidate_kernel, candidate_bias):
-    """Converts `GRUCell` weights to those of `keras.layers.GRU(reset_after=False)`.
+    """Converts `GRUCell` weights for `keras.layers.GRU(reset_after=False)`.
 
     Args:
         gate_kernel: [depth + units, 2 * units] array, the reset gate first.
@@ -180,7 +180,7 @@ def gru_to_keras(gate_kernel, gate_bias, candidate_kernel, candidate_bias):
 
 
 def gru_from_keras(inputs, recurrent, bias):
-    """Converts `keras.layers.GRU(reset_after=False)` weights to those of `GRUCell`."""
+    """Converts weights of `keras.layers.GRU(reset_after=False)` for `GRUCell`."""
     update, reset, candidate = np.split(np.concatenate([inputs, recurrent]), 3, 1)
     gate_kernel = np.concatenate([reset, update], 1)
     update, reset, candidate_bias = np.split(bias, 3)
@@ -325,7 +325,7 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def dropout(x, units, keep, seed, variational=False, draws=2):
-    """Runs an LSTM with dropout on its inputs, its outputs and its h."""
+    """Runs an LSTM with dropout on its inputs, its outputs and its state h."""
     # --- build
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")

@@ -238,8 +238,8 @@ def run_frozen(graph, feed, fetches, as_text=False):
     """Reads a frozen graph, and computes tensors by their names.
 
     Args:
-        feed: {name of a tensor: array}, any tensors that cut the graph; arrays of
-            another dtype are cast (ValueError in TensorFlow 1).
+        feed: {name of a tensor: array}, any tensors whose values make the fetches
+            computable; arrays of another dtype are cast (ValueError in TensorFlow 1).
 
     Raises:
         tf.errors.InvalidArgumentError: an array has a wrong shape (ValueError in
@@ -409,7 +409,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, computes tensors by names."""
+    """Imports a TensorFlow 1 MetaGraph, restores it, and computes tensors by name."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.ckpt")
         # --- load

@@ -78,7 +78,7 @@ class Scope:
     Args:
         store: dict, {full name: variable}, which all scopes of a model share.
         prefix: prefix of the full names, "" or a path with a "/" at its end.
-        reuse: False: variables must be new; True: they must exist; "auto": get or
+        reuse: False: variables must be new; True: variables must exist; "auto": get or
             create.
     """
 
@@ -156,10 +156,10 @@ def template_names(order):
 
 
 class Net(tf.Module):
-    """A module that makes its variable in its first call, which decides its number.
+    """A module whose first call makes its variable and chooses the variable's name.
 
     Args:
-        parent: the `Scope` in which it opens `net`, `net_1`, ….
+        parent: the `Scope` in which the module opens `net`, `net_1`, ….
     """
 
     def __init__(self, parent):

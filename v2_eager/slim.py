@@ -43,7 +43,8 @@ class Network(tf.Module):
     classes], the end points, {name: tensor}, and the list of penalties.
 
     Args:
-        filters: number of channels of the first layer; the next two have twice as many.
+        filters: number of channels of the first layer; the next two layers have twice
+            as many.
         classes: number of the logits.
         scale: weight of an l2 penalty on all weights.
         decay: share of the moving statistics that an update keeps.
@@ -245,7 +246,7 @@ def errors(predictions, labels, weights=1.0):
 
 
 def mean_pairwise_squared_error(predictions, labels, weights):
-    """Computes slim's pairwise error: over n ** 2, in `tf.losses` over n * (n - 1)."""
+    """Computes slim's pairwise error: divided by n ** 2, not by n * (n - 1)."""
     difference = tf.cast(predictions, tf.float32) - tf.cast(labels, tf.float32)
     weights, axis = tf.cast(weights, tf.float32), list(range(1, difference.shape.rank))
     rank = weights.shape.rank

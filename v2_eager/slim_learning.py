@@ -113,14 +113,14 @@ class Step(tf.Module):
     def __call__(self, loss):
         """Takes a step; returns the loss before the step."""
         value, pairs = self.optimizer.differentiate(loss, self.trained)
-        if self.check:  # before the weights become NaN; the left page checks after it
+        if self.check:  # before the weights become NaN; the left page checks later
             value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
         pairs = [(self.transformed(gradient, v), v) for gradient, v in pairs]
         self.optimizer.apply_gradients(pairs, self.global_step)
         return value
 
     def transformed(self, gradient, variable):
-        """Multiplies a gradient by its factor, then clips it; of slices, the values."""
+        """Multiplies a gradient (or its slices) by a factor, then clips the result."""
         factor = self.multipliers.get(variable.name[:-2])
         if gradient is None:
             if factor is not None:
@@ -138,7 +138,7 @@ class Step(tf.Module):
 
 
 def train(x, y, start, stops, rate=0.125):
-    """Trains with `slim.learning.train` in several runs, each resumes the last."""
+    """Trains with `slim.learning.train` in several runs; each resumes the last run."""
     losses = []
     with tempfile.TemporaryDirectory() as directory:
         for number_of_steps in stops:

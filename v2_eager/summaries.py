@@ -98,7 +98,7 @@ def write_scalar(tag, value, step=None):
     Args:
         tag: the whole tag, or a list of tags; no scope or number is added.
         value: scalar, or a list with one value for each tag.
-        step: int64 scalar; the default is the writer's step, or that of `set_step`.
+        step: int64 scalar; the default is the writer's step, or the step of `set_step`.
     """
     # tf.summary.scalar would write a tensor, not a simple_value, and add the name scope
     # to the tag.

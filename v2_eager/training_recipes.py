@@ -309,7 +309,7 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
 
 def normalize_twice(real, fake, steps, momentum=0.75):
-    """Applies one batch norm to a real and a fake batch, in this order of updates."""
+    """Applies one batch norm to a real, then a fake batch; updates it in this order."""
     # --- build
     real, fake, norm = tf.constant(real), tf.constant(fake), BatchNorm(momentum)
     norm.build(real.shape[1], real.dtype)

@@ -37,7 +37,7 @@ def create(value, dtype=None, form="value"):
 
 
 def use_as_tensor(x, positions):
-    """Passes a variable to ops as a tensor; they do not change it."""
+    """Passes a variable to ops as a tensor; the ops do not change the variable."""
     # --- build
     v = tf.Variable(x)
 

@@ -10,7 +10,7 @@ __all__ = ["train"]
 
 
 class Averages(keras.callbacks.Callback):
-    """Keeps moving averages of the weights that start from the initial weights.
+    """Keeps moving averages of the weights; each starts from the initial weight.
 
     After each step, average -= (average - weight) * (1 - d) with d = min(decay, (1 +
     step) / (10 + step)), as `tf.train.ExponentialMovingAverage` with `num_updates`. An

@@ -266,7 +266,8 @@ class StopAtStep(callbacks.Callback):
             begins, one more step runs.
 
     Raises:
-        ValueError: from `fit`: with several steps per execution, which may overshoot.
+        ValueError: from `fit`: there are several steps per execution, so that training
+            may pass `last_step`.
     """
 
     def __init__(self, last_step):

@@ -29,13 +29,13 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """One-hot buckets of numbers; a boundary belongs to the bucket above it.
+    """Encodes numbers' buckets as one-hot; a boundary is in the bucket above it.
 
     `Discretization` returns the index of the bucket by default.
 
     Raises:
         ValueError: the boundaries are empty or do not increase (Keras accepts equal
-            ones), or x is not a matrix.
+            boundaries), or x is not a matrix.
     """
     if len(x.shape) != 2:
         raise ValueError(f"x must be [n, size], not {x.shape}")
@@ -88,7 +88,7 @@ class WordCounter(layers.Layer):
         num_oov_buckets: int, the number of columns for unknown words, which their
             hashes choose; with 0 they are not counted.
         default_value: int, the index of the word that unknown words count as, or -1.
-        **options: those of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
 
     Raises:
         TypeError: from a call: the words are floats.
@@ -133,7 +133,7 @@ class WordCounter(layers.Layer):
 
 
 def old_names(layer):
-    """Returns {}: in {name in TensorFlow 1: variable}, a counter has no variables."""
+    """Returns {} as {name in TensorFlow 1: variable}: a counter has no variables."""
     return {}
 
 

@@ -68,7 +68,7 @@ class Perceptron(keras.Model):
         units: list of ints, the sizes of the layers.
         use_bias: bool, whether layers add a bias.
         scale: float, the weight of the penalty, or None for no penalty.
-        **options: those of `keras.Model`.
+        **options: arguments of `keras.Model`.
     """
 
     def __init__(self, units, use_bias, scale, **options):
@@ -180,7 +180,7 @@ def make_batch_norm(
     """Makes batch normalization, with or without updates of its moving statistics.
 
     Keras has the defaults of TensorFlow 1. It always updates the moving variance with
-    the biased variance; with `fused`, TensorFlow 1 used the unbiased one.
+    the biased variance; with `fused`, TensorFlow 1 used the unbiased variance.
 
     Args:
         fused: no effect, because Keras chooses the kernel.
@@ -205,7 +205,7 @@ class Forgetful(layers.BatchNormalization):
     batch with inf would make them NaN.
 
     Args:
-        **kwargs: those of `keras.layers.BatchNormalization`.
+        **kwargs: arguments of `keras.layers.BatchNormalization`.
     """
 
     def call(self, inputs, training=None, mask=None):
@@ -259,7 +259,7 @@ def train(images, labels, steps, rate=0.125, update=True):
     """Trains a small convolutional network with batch normalization and dropout.
 
     Initial weights and dropout draw the numbers of TensorFlow 1; Keras' own
-    initializers and `Dropout` draw others.
+    initializers and `Dropout` draw other numbers.
     """
     # --- model
     tf.random.set_seed(7)

@@ -51,8 +51,8 @@ class LinearCosineDecay(schedules.LearningRateSchedule):
         num_periods: float, the number of cosine waves in `decay_steps`.
         alpha: float, added to the line.
         beta: float, the share of the rate that remains in the end.
-        dtype: name of the dtype of the rate; None for that of `learning_rate`, which is
-            float32 for a Python number.
+        dtype: name of the dtype of the rate; None for the dtype of `learning_rate`,
+            which is float32 for a Python number.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ def by_element(make, labels, predictions, *args, **options):
 
 
 def dtype_of(logits):
-    """The dtype of the loss: float64 for float64 logits, else float32.
+    """Returns the dtype of the loss: float64 for float64 logits, else float32.
 
     TensorFlow 1 rounded reduced float64 losses to float32; this function does not.
     """
@@ -80,7 +80,7 @@ class Hinge(keras.losses.Loss):
     of one shape.
 
     Args:
-        **kwargs: those of `keras.losses.Loss`: `name`, `reduction`, `dtype`.
+        **kwargs: arguments of `keras.losses.Loss`: `name`, `reduction`, `dtype`.
     """
 
     def call(self, labels, outputs):

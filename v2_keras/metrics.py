@@ -26,7 +26,7 @@ def stream(update, batches, results):
 
 
 def results_of(named):
-    """The results of a dict of metrics, as {name: result}."""
+    """Returns the results of a dict of metrics, as {name: result}."""
     return {name: metric.result().numpy() for name, metric in named.items()}
 
 
@@ -35,8 +35,8 @@ class MeanTensor(metrics.Metric):
     """The weighted mean of each element, as `keras.metrics.MeanTensor` of Keras 2.
 
     sum(weights * values) / sum(weights) per element, 0 where the weights' sum is 0.
-    `update_state` takes values of the shape `shape`, and weights of it or of its first
-    axes, such as one for each row.
+    `update_state` takes values of the shape `shape`, and weights of this shape or of
+    its first axes, such as one for each row.
 
     Args:
         shape: tuple of ints, the shape of the values.
@@ -128,7 +128,7 @@ def regression(batches, threshold=0.5):
 
 
 def yes(values):
-    """Whether values are not 0, as `tf.cast` to bool: negative values are True."""
+    """Returns whether values are not 0, as `tf.cast` to bool does: -1 is True."""
     return values != 0
 
 

@@ -29,7 +29,7 @@ class Trained:
 
     @tf.function
     def step(self, x, y):
-        """Takes a step; returns (loss before it, share of gradients that are 0)."""
+        """Takes a step; returns (loss before it, share of zeros in gradients)."""
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             loss = self.loss(y, self.model(x, training=True))
@@ -40,7 +40,7 @@ class Trained:
         return loss, tf.reduce_mean(tf.cast(tf.equal(flat, 0), tf.float32))
 
     def variables(self, names):
-        """The weights and their slots as {name in TensorFlow 1: array}.
+        """Returns the weights and their slots as {name in TensorFlow 1: array}.
 
         Raises:
             ValueError: the rate is 0: the old slots cannot be computed from Keras'.

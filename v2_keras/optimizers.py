@@ -139,7 +139,7 @@ SLOTS = {
 class Momentum:
     """The slot of `MomentumOptimizer`; Keras stores it times -learning_rate.
 
-    The rate must be that of all steps so far: read the slot before you set another
+    The rate must be the rate of all steps so far: read the slot before you set another
     rate.
 
     Args:
@@ -191,7 +191,7 @@ def refuse_no_limit(norm):
 def slots_of(optimizer, weights):
     """Maps the names in TensorFlow 1 to the slots of weights.
 
-    Without momentum, Keras has no slot for it.
+    Without momentum, Keras has no momentum slot.
 
     Args:
         optimizer: a Keras optimizer, built with the weights.
@@ -261,7 +261,7 @@ def old_names(model, named=lambda weight: weight.name):
 
 
 def line(start, optimizer, frozen=()):
-    """A compiled model of one dense layer, with the weights `start`.
+    """Makes a compiled model of one dense layer, with the weights `start`.
 
     Args:
         start: [kernel, bias], float arrays [features, units] and [units].
@@ -283,7 +283,7 @@ def line(start, optimizer, frozen=()):
 
 
 def squares(dtype):
-    """The mean squared error in a given dtype; "mse" computes in float32.
+    """Makes the mean squared error in a given dtype; "mse" computes in float32.
 
     Args:
         dtype: name of a float dtype.
@@ -315,7 +315,7 @@ def states(model, data, stops):
 
 
 def named_values(model):
-    """The values of `old_names` as {name in TensorFlow 1: array}.
+    """Returns the values of `old_names` as {name in TensorFlow 1: array}.
 
     Args:
         model: a compiled model, with a built optimizer.
@@ -433,7 +433,7 @@ class AdamWeightDecay(RowsSummed, optimizers.Optimizer):
         decay: float, the weight of the variable itself.
         exclude: list of regular expressions. A variable does not decay if one of them
             is found in its path, such as "encoder/LayerNorm/gamma".
-        **options: those of `RowsSummed` and `keras.optimizers.Optimizer`.
+        **options: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
 
     Raises:
         re.error: an invalid pattern.

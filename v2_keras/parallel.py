@@ -15,7 +15,7 @@ __all__ = [
 
 
 def make_model(w, optimizer):
-    """A polynomial with the coefficients w; in a scope, a copy on each device."""
+    """Makes a polynomial with the coefficients w; in a scope, a copy on each device."""
     dtype = w.dtype.name
     dense = keras.layers.Dense(1, use_bias=False, dtype=dtype)
     model = keras.Sequential([keras.Input([3], dtype=dtype), dense])

@@ -147,7 +147,7 @@ class Reader(layers.Layer):
     A call takes x, [batch, steps, features] floats; lengths, [batch] ints, or None for
     whole sequences; and the initial state, or None for zeros: [batch, units], or (c, h)
     for an LSTM. It returns (outputs, state): the outputs are [batch, steps, units] and
-    0 beyond the length; the state is that after the last step of each sequence, a
+    0 beyond the length; the state is the state after the last step of each sequence, a
     `State` for an LSTM.
 
     Args:
@@ -156,7 +156,8 @@ class Reader(layers.Layer):
         forget_bias: float that TensorFlow 1's LSTM added to the forget gate in each
             step. Keras has it in the bias; `old_weights` subtracts it.
         time_major: bool, whether x and the outputs are [steps, batch, …].
-        **options: those of `keras.layers.Layer`; the dtype is by default that of `rnn`.
+        **options: arguments of `keras.layers.Layer`; the dtype is by default the dtype
+            of `rnn`.
 
     Raises:
         ValueError: (InvalidArgumentError if shapes are unknown) the number of lengths
@@ -250,7 +251,7 @@ class Stack(layers.Layer):
         units: int, the size of each GRU.
         count: int, the number of GRUs.
         name: str, the scope of the cells in TensorFlow 1.
-        **options: those of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, units, count, name, **options):
@@ -307,7 +308,7 @@ class StaticReader(Reader):
         rnn: see `Reader`; made with `unroll=True`.
         name: str, the scope of the cell in TensorFlow 1.
         forget_bias: float, see `Reader`.
-        **options: those of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
 
     Raises:
         ValueError: `time_major=True`.
@@ -343,7 +344,8 @@ class BidirectionalReader(Reader):
         name: str, the scope of the cells in TensorFlow 1.
         forget_bias: float, which a GRU does not use.
         time_major: bool, whether x and the outputs are [steps, batch, …].
-        **options: those of `keras.layers.Layer`; the dtype is by default that of `rnn`.
+        **options: arguments of `keras.layers.Layer`; the dtype is by default the dtype
+            of `rnn`.
     """
 
     def old_weights(self):
@@ -424,8 +426,8 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
     """Trains an LSTM classifier of sequences, with gradients clipped by global norm.
 
-    `global_clipnorm` would clip them as well, but does not return the norm. Everything
-    is computed in float32, for each dtype of `x`.
+    `global_clipnorm` would clip the gradients, too, but does not return the norm.
+    Everything is computed in float32, for each dtype of `x`.
     """
     # --- model
     tf.random.set_seed(7)
@@ -461,7 +463,7 @@ class Classifier(keras.Model):
     Args:
         units: int, the size of the LSTM.
         limit: float, the global norm to which the gradients are clipped.
-        **options: those of `keras.Model`.
+        **options: arguments of `keras.Model`.
     """
 
     def __init__(self, units, limit, **options):

@@ -57,7 +57,7 @@ class Curves(Losses):
         return [tf.identity(value) for value in values if value.dtype.is_floating]
 
     def forget(self, metrics):
-        """Sets the metrics back, so that `fit` does not log the test's rows."""
+        """Resets the metrics, so that `fit` does not log the test's rows."""
         self.model.reset_metrics()
         for part, value in metrics:
             part.assign(value)

@@ -146,7 +146,7 @@ class Saver(keras.callbacks.Callback):
 
 
 class EveryFewSteps(Losses):
-    """Calls `act(step number before, loss)` in the first step and every n-th step.
+    """Calls `act(steps before, loss)` in the first step, then every `every` steps.
 
     Args:
         act: function of an int and a float.

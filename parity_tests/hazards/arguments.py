@@ -15,7 +15,7 @@ def of(cls):
 
 
 def assert_kept(made, may_be_defaults=False):
-    """Asserts that `from_config(get_config())` keeps all arguments, none a default."""
+    """Asserts that `from_config(get_config())` keeps arguments, none a default."""
     cls, config = type(made), made.get_config()
     for name, default in of(cls).items():
         assert name in config, f"the config of {cls.__name__} has no {name}"

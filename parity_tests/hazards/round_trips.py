@@ -27,7 +27,7 @@ def name_of(array):
 
 
 def cast(arrays, dtype):
-    """Casts the float arrays to a dtype, and leaves the others."""
+    """Casts the float arrays to a dtype, and leaves other arrays unchanged."""
     return [a.astype(dtype) if is_float(a) else a for a in arrays]
 
 

@@ -215,7 +215,7 @@ def alone(steps_per_execution, fits):
 
 @functools.cache
 def interrupted(when):
-    """Returns the results of two fits after an interrupted fit, without ours."""
+    """Returns two fits' results after an interrupted fit, without our callbacks."""
     model = model_of()
     with contextlib.suppress(KeyError):
         fit(model, Raiser(when))
@@ -229,7 +229,7 @@ class CallbacksTest(unittest.TestCase):
         self.folder = folder.name
 
     def assert_same(self, found, expected, added=()):
-        """Compares the results of two calls of `fit`, except logs that ours may add."""
+        """Compares two results of `fit`, except logs that our callbacks may add."""
         for seen, wanted in zip(found[:3], expected[:3], strict=True):
             self.assertEqual(without(seen, added), without(wanted, added))
         for one, other in zip(found[3], expected[3], strict=True):

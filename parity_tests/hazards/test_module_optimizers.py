@@ -97,7 +97,7 @@ def made(name):
 
 
 class Model(tf.Module):
-    """A table with a sparse gradient, a kernel with a dense one, a kernel without."""
+    """A table with a sparse gradient, a kernel with a dense one, a kernel with none."""
 
     def __init__(self, dtype="float32", start=1.0):
         super().__init__()
@@ -107,7 +107,7 @@ class Model(tf.Module):
         self.trained = [self.table, self.kernel, self.frozen]
 
     def pairs(self, scale=1.0, copies=1):
-        """Returns [(gradient, variable)]; rows are repeated, the slope multiplied."""
+        """Returns [(gradient, variable)]; repeats rows, multiplies the slope."""
         dtype = self.table.dtype
         rows = tf.constant(np.tile(scale * ROWS, [copies, 1]), dtype)
         rows = tf.IndexedSlices(rows, tf.constant(IDS * copies), tf.constant([4, 2]))
@@ -450,7 +450,7 @@ class ReplicasTest(unittest.TestCase):
 
 
 class RefusedTest(unittest.TestCase):
-    """Uses that raise, because replicas would drift apart or count twice."""
+    """Tests uses that raise, because replicas would drift apart or count twice."""
 
     def setUp(self):
         self.strategy = tf.distribute.MirroredStrategy(

@@ -971,14 +971,14 @@ def distinguish(module):
 
 
 def next_of(case, module):
-    """Calls the module; returns its outputs and the values of its variables then."""
+    """Calls the module; returns its outputs, and its variables after the call."""
     answer = case.ask(module)
     named = sorted((v.name, i, v.numpy()) for i, v in enumerate(module.variables))
     return [*answer, *[value for _, _, value in named]]
 
 
 class Saved:
-    """A module with distinct values, its checkpoints, and its outputs after them.
+    """A module with distinct values, its checkpoints, and its outputs after saving.
 
     Attributes:
         created: all variables that the module and its first call made.
@@ -1257,7 +1257,7 @@ class PhasesTest(unittest.TestCase):
 
 
 class RestoreTest(unittest.TestCase):
-    """A restore that raises an error has not changed a variable."""
+    """A restore that raises an error changes no variable."""
 
     @parameterized.expand(
         [

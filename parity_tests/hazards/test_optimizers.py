@@ -188,7 +188,7 @@ class SavedTest(unittest.TestCase):
         for limit in sorted(limits):
             with self.subTest(limit):
                 given = {**BASE, **own, limit: 0.5}
-                del given["gradient_accumulation_steps"]  # Keras does not allow both
+                del given["gradient_accumulation_steps"]  # not allowed with a limit
                 made = cls(**given)
                 whole = json.loads(json.dumps(keras.optimizers.serialize(made)))
                 again = keras.optimizers.deserialize(whole)

@@ -97,7 +97,7 @@ ALLOWED = {
 
 
 def those(*names):
-    """Returns the cases of these classes."""
+    """Returns the cases of the classes with these names."""
     return [case for case in CASES if case[0].partition(" ")[0].endswith(names)]
 
 

@@ -31,7 +31,7 @@ def make_bahdanau(units, normalize=False, name="decoder"):
 
 
 def drawn(name):
-    """Arguments of all mechanisms of a scope: name of the memory layer, initializer."""
+    """Returns arguments of a scope's mechanisms: memory layer's name, initializer."""
     return {"memory_layer": f"{name}/memory_layer", "initializer": DRAW}
 
 
@@ -113,14 +113,15 @@ class Monotonic(Attention):
     """Base class of the two monotonic mechanisms below.
 
     Args:
-        *args: arguments of the mechanism that it is mixed with, such as num_units.
+        *args: arguments of the mechanism that the class is mixed with, such as
+            num_units.
         mode: "parallel", "recursive" or "hard"; see `monotonic_attention`.
         score_bias_init: initial value of the variable that is added to all scores.
         sigmoid_noise: standard deviation of the normal noise that is added to the
             scores in training, so that the scores move away from 0. For inference, make
             a mechanism with 0.
         sigmoid_noise_seed: seed of the op that draws the noise, an int or None.
-        **options: keyword arguments of the mechanism that it is mixed with.
+        **options: keyword arguments of the mechanism that the class is mixed with.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class Memory(typing.NamedTuple):
 
 
 class Attention(tf.Module):
-    """Base class of the mechanisms; a subclass has `score` and `make_variables`.
+    """Base class of mechanisms; a subclass defines `score` and `make_variables`.
 
     A call takes a query, [batch, depth], a `Memory` from `remember` of the same
     mechanism, and the previous alignments. It returns the alignments, [batch, time].

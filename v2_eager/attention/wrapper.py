@@ -20,7 +20,7 @@ class AttentionWrapper(tf.Module):
         outputs, state = rnn.unroll(attention.over(memory, lengths), x)
 
     Args:
-        cell: a cell of `v2_eager.numerics.rnn`, or like these.
+        cell: a cell of `v2_eager.numerics.rnn`, or a cell with the same methods.
         attention_mechanism: an `Attention`, or a list; with a list, the memories, the
             lengths and `attention_layer_size` are lists, too.
         attention_layer_size: size of the dense layer that computes the attention from
@@ -31,7 +31,8 @@ class AttentionWrapper(tf.Module):
         output_attention: whether a step outputs the attention; if not, it outputs the
             cell's output.
         name: prefix of the names of the attention layers' variables.
-        initializer: initializer of these layers' kernels; None for `glorot_uniform`.
+        initializer: initializer of the attention layers' kernels; None for
+            `glorot_uniform`.
 
     Raises:
         ValueError: `attention_layer_size` does not have one size for each mechanism.

@@ -47,7 +47,7 @@ class Settings(HParams):
         keep_probs: list of floats.
         activation: name of a function.
         batch_size: rows of a batch.
-        use_bias: whether the layers have one.
+        use_bias: whether the layers have a bias.
         model_dir: path, or None.
     """
 
@@ -150,7 +150,7 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
 
 
 def has_stopped(steps, values, patience):
-    """Whether `patience` steps ever went by without a new maximum."""
+    """Returns whether `patience` steps ever went by without a new maximum."""
     best = -np.inf
     for step, value in zip(steps, values):
         if value > best:
@@ -196,7 +196,7 @@ def run_all(measures, update, batches):
 
 
 def stream(batches):
-    """Streaming metrics for binary classification: AUC, F1, covariance, kappa, …."""
+    """Streams metrics of binary classification: AUC, F1, covariance, kappa, …."""
     # --- metrics
     weighted = {
         "accuracy": metrics.Accuracy(),
@@ -238,7 +238,7 @@ def stream(batches):
 
 
 def stream_at_k(batches, k):
-    """Streaming precision, recall and average precision of the k highest scores."""
+    """Streams precision, recall and average precision of the k highest scores."""
     # --- metrics
     measures = {
         "precision": metrics.PrecisionAtK(k),

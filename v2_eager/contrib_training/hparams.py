@@ -10,7 +10,8 @@ PAIR = re.compile(r"([a-zA-Z][\w.]*)\s*=\s*(?:\[([^]]*)\]|([^,[]*))(?:$|,\s*)")
 class HParams:
     """Base class for a dataclass of hyperparameters; was `tf.contrib.training.HParams`.
 
-    A value has the type of its default; the items of a list have that of its items.
+    A value has the type of its default; a list's items have the type of the
+    default's items.
     """
 
     def parse(self, text):

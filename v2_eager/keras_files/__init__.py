@@ -79,7 +79,7 @@ def center(x):
 
 @register
 def quartic(y_true, y_pred):
-    """Loss: the mean of the fourth powers of the errors."""
+    """Computes the loss: the mean of the fourth powers of the errors."""
     return tf.reduce_mean(tf.square(tf.square(y_pred - y_true)), axis=-1)
 
 
@@ -108,7 +108,7 @@ class Network(keras.Model):
 
 
 def dense():
-    """Sequential model of dense layers, a penalty and a batch norm, for 4 features."""
+    """Makes a Sequential model: dense layers, a penalty, a batch norm; 4 features."""
     penalty = keras.regularizers.L2(0.01)
     return keras.Sequential(
         [
@@ -124,7 +124,7 @@ def dense():
 
 
 def nested():
-    """Functional model with a nested model, and with a layer that is called twice."""
+    """Makes a functional model with a nested model and a layer that is called twice."""
     inputs = keras.Input([4], name="rows")
     hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
     encoder = keras.Model(inputs, hidden, name="encoder")
@@ -136,7 +136,7 @@ def nested():
 
 
 def recurrent():
-    """Bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
+    """Makes a bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
     old = {"recurrent_activation": hard_sigmoid, "implementation": 1}
     lstm = layers.LSTM(3, return_sequences=True, **old)
     return keras.Sequential(
@@ -152,7 +152,7 @@ def recurrent():
 
 
 def images():
-    """Convolutional network for [8, 8, 2] images."""
+    """Makes a convolutional network for [8, 8, 2] images."""
     return keras.Sequential(
         [
             keras.Input([8, 8, 2]),
@@ -168,7 +168,7 @@ def images():
 
 
 def own():
-    """Model with a custom layer and a `Lambda` with a custom function."""
+    """Makes a model with a custom layer and a `Lambda` with a custom function."""
     return keras.Sequential(
         [
             keras.Input([4]),
@@ -364,7 +364,7 @@ def load_cudnn(files, x):
 
 
 def cudnn_lstm_to_keras(kernels, recurrent_kernels, bias):
-    """Converts the weights of a `CuDNNLSTM` to those of `keras.layers.LSTM`.
+    """Converts the weights of a `CuDNNLSTM` for `keras.layers.LSTM`.
 
     Args:
         kernels: [depth, 4 * units] array, the kernel of each gate as CuDNN stores it:
@@ -479,7 +479,7 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads version, layers, loss and learning rate of an `.h5` file without a model.
+    """Reads version, layers, loss and learning rate of an `.h5` file; makes no model.
 
     With h5py 3, attributes are str; before, they were bytes.
     """

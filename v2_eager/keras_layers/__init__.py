@@ -61,7 +61,7 @@ def old_names(layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 def hard_sigmoid(x):
-    """TensorFlow 1's hard sigmoid, 0.2 * x + 0.5 clipped; Keras 3 has x / 6 + 0.5."""
+    """Computes v1's hard sigmoid: 0.2 * x + 0.5 clipped; Keras 3 has x / 6 + 0.5."""
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
 
 
@@ -253,7 +253,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Siamese network: the distance between a shared layer's outputs for two inputs."""
+    """Siamese network: compares a shared layer's outputs for two inputs by distance."""
     # --- build
     ops = tf.keras.ops
     left, right = (layers.Input(a.shape[1:]) for _ in range(2))
@@ -290,7 +290,7 @@ class Center(layers.Layer):
     Args:
         momentum: float in [0, 1], how much of the moving mean is kept in a step.
         rate: float, the weight of the loss.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, momentum, rate, **kwargs):
@@ -423,7 +423,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Dynamic routing between capsules, with `K.batch_dot` in TensorFlow 1."""
+    """Routes capsules dynamically, with `K.batch_dot` in TensorFlow 1."""
     # --- predict
     hat = tf.matmul(inputs[:, tf.newaxis, :, tf.newaxis], kernel, transpose_b=True)
     hat = hat[:, :, :, 0]

@@ -20,7 +20,7 @@ class Attention(tf.keras.layers.Layer):
     `keras.layers.Attention` scores by products of queries and keys.
 
     Args:
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def build(self, input_shape):
@@ -46,7 +46,7 @@ class Residual(tf.keras.layers.Layer):
     Args:
         units: int, the size of the layer `widen`; `narrow` has the size of x, which is
             [..., features] floats.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, units, **kwargs):
@@ -77,7 +77,7 @@ class Likeness(tf.keras.layers.Layer):
     `mask_zero` attaches. It passes no mask on.
 
     Args:
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def call(self, inputs, mask=None):
@@ -103,7 +103,7 @@ class Conditioned(tf.keras.layers.Layer):
     Args:
         units: int, the size of h and of the output.
         size: int, the size of the context.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, units, size, **kwargs):
@@ -137,7 +137,7 @@ class Clustering(tf.keras.layers.Layer):
     Args:
         count: int, the number of clusters.
         alpha: float above 0, the degrees of freedom.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, count, alpha, **kwargs):

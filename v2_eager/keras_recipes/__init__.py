@@ -50,7 +50,7 @@ layers = keras.layers
 
 
 def stack(start, last=None, **options):
-    """A model of dense layers, with the weights `start`."""
+    """Makes a model of dense layers, with the weights `start`."""
     model = keras.Sequential([keras.Input(start[0].shape[:1])])
     for kernel in start[:-2:2]:
         model.add(layers.Dense(kernel.shape[1], activation="tanh", **options))
@@ -60,12 +60,12 @@ def stack(start, last=None, **options):
 
 
 def told(history):
-    """The losses in the history of `fit`: an [epochs] float32 array."""
+    """Returns the losses in the history of `fit` as an [epochs] float32 array."""
     return np.float32(history.history["loss"])
 
 
 def wasserstein(y_true, y_pred):
-    """The Wasserstein loss of a critic: the mean of label * score, for labels ±1."""
+    """Computes a critic's Wasserstein loss: the mean of label * score, labels ±1."""
     return tf.reduce_mean(y_true * y_pred)
 
 
@@ -199,7 +199,7 @@ def warm_up(data, start, rate, rising, epochs, batch_size):
 def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
     """Adds an L2 penalty to the kernels of a built model, then fits it.
 
-    Set the regularizer of the weight: only `build` reads that of the layer.
+    Set the regularizer of the weight: only `build` reads the regularizer of the layer.
     """
     model = stack(start)
     # --- penalize
@@ -277,7 +277,7 @@ def reinforce(episodes, start, rate, discount):
 
 
 def discounted(rewards, discount):
-    """The discounted returns of the steps, scaled to mean 0 and deviation 1."""
+    """Computes the steps' discounted returns, scaled to mean 0 and deviation 1."""
     returns, later = np.zeros(len(rewards)), 0.0
     for step in reversed(range(len(rewards))):
         returns[step] = later = rewards[step] + discount * later

@@ -36,7 +36,7 @@ class SpectralDense(tf.keras.layers.Dense):
 
     Args:
         units: int, the size of the output: [batch, features] become [batch, units].
-        **kwargs: those of `keras.layers.Dense`. There is always a bias.
+        **kwargs: arguments of `keras.layers.Dense`. There is always a bias.
     """
 
     def build(self, input_shape):
@@ -67,7 +67,7 @@ class Reversal(tf.keras.layers.Layer):
 
     Args:
         strength: float, the factor of the reversed gradient.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, strength, **kwargs):
@@ -89,7 +89,7 @@ class Scaled(tf.keras.layers.Layer):
 
     Args:
         scale: float or [channels] list, the initial value of gamma.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, scale, **kwargs):
@@ -114,7 +114,7 @@ class Renormalization(tf.keras.layers.Layer):
     """Batch renormalization, as in `tf.layers.batch_normalization(renorm=True)`.
 
     In training x is normalized by the batch, then multiplied by r and shifted by d,
-    which correct the batch's deviation and mean towards the moving ones:
+    which correct the batch's deviation and mean towards the moving statistics:
     r = clip(deviation / moving deviation), d = clip((mean - moving mean) / moving
     deviation). No gradient goes through r and d. Otherwise x is normalized by the
     moving statistics. The weights are gamma, beta, moving_mean, moving_variance,
@@ -124,7 +124,7 @@ class Renormalization(tf.keras.layers.Layer):
         clipping: dict of floats: "rmin" and "rmax" limit r, "dmax" limits |d|.
         momentum: float in [0, 1], how much of the moving statistics a step keeps.
         epsilon: float, added to the variance.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, clipping, momentum=0.99, epsilon=1e-3, **kwargs):
@@ -160,7 +160,7 @@ class Renormalization(tf.keras.layers.Layer):
         return tf.nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
 
     def correction(self, mean, deviation):
-        """The correction (r, d) of a batch towards the moving deviation and mean."""
+        """Returns a batch's correction (r, d) towards the moving deviation and mean."""
         low, high, far = (self.clipping[key] for key in ("rmin", "rmax", "dmax"))
         least = tf.sqrt(tf.constant(self.epsilon, mean.dtype))
         before = tf.maximum(self.renorm_stddev, least)
@@ -187,8 +187,8 @@ class WarmUp(tf.keras.callbacks.Callback):
         epochs: number of epochs of the warm-up.
 
     Raises:
-        ValueError: in `fit`, if there are several steps per execution, of which a
-            callback sees one batch, or if the data have no length.
+        ValueError: in `fit`: there are several steps per execution, of which a callback
+            sees only one batch, or the data have no length.
     """
 
     def __init__(self, rate, epochs):
@@ -218,7 +218,7 @@ class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
     Args:
         learning_rate: float, or a schedule of Keras.
         shares: {name of a layer: float, the factor of its learning rate}.
-        **options: of `RowsSummed` and `keras.optimizers.SGD`.
+        **options: arguments of `RowsSummed` and `keras.optimizers.SGD`.
 
     Raises:
         ValueError: in `build`, if no layer in the path of a weight is in `shares`.
@@ -235,7 +235,7 @@ class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
         self.of_variables = [self.share(variable.path) for variable in variables]
 
     def share(self, path):
-        """The factor of the learning rate of a weight.
+        """Returns the factor of the learning rate of a weight.
 
         Args:
             path: path of the weight, such as "model/block/dense/kernel".
@@ -262,7 +262,7 @@ class Summing(tf.keras.layers.Layer):
 
     Args:
         units: int, the size of the state.
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, units, **kwargs):
@@ -313,8 +313,8 @@ class Tied(tf.keras.layers.Layer):
     model contains the kernel once, and both layers share it when it is loaded.
 
     Args:
-        tied_to: the other `keras.layers.Dense`, which is built before this one.
-        **kwargs: those of `keras.layers.Layer`.
+        tied_to: the other `keras.layers.Dense`, which is built before this layer.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, tied_to, **kwargs):

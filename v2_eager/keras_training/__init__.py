@@ -48,7 +48,7 @@ def network(
     rate=0.25,
     model=keras.Sequential,
 ):
-    """A compiled network of two dense layers, with the weights `start`."""
+    """Makes a compiled network of two dense layers, with the weights `start`."""
     (features, hidden), classes = start[0].shape, start[3].shape[0]
     last = "sigmoid" if classes == 1 else "softmax"
     model = model(
@@ -66,7 +66,7 @@ def network(
 
 
 def told(history):
-    """The history of `fit`: {key: float32 array, one number per epoch}."""
+    """Converts the history of `fit` to {key: float32 array, one number per epoch}."""
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
@@ -88,7 +88,7 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits a model to a generator's batches; validates on another generator's.
+    """Fits a model to a generator's batches; validates on another generator's batches.
 
     In TensorFlow 1 a validation generator continued from epoch to epoch. Keras 3 keeps
     its first two batches, and begins each validation with them.
@@ -125,7 +125,7 @@ class Batches(keras.utils.Sequence):
         data: tuple of arrays, [n, ...] each, such as (x, y).
         batch_size: int, the number of rows in a batch.
         seed: int, or None for the order of the arrays.
-        **options: those of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
+        **options: arguments of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
     """
 
     def __init__(self, data, batch_size, seed=None, **options):
@@ -406,13 +406,13 @@ NAMES = {
 
 
 def old_name(metric):
-    """The name of a metric in TensorFlow 1: `NAMES`, or a class name in snake case."""
+    """Returns a metric's name in TensorFlow 1: `NAMES`, or its class in snake case."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower()
     return NAMES.get(metric, words)
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Evaluates a model: names and values of its loss and metrics."""
+    """Evaluates a model; returns names and values of its loss and metrics."""
     stateful = keras.metrics
     made = [
         getattr(stateful, m)(name=old_name(m)) if m[0].isupper() else old_name(m)
@@ -520,7 +520,7 @@ def log_batches(data, start, epochs, batch_size):
 
 
 def f1(y_true, y_pred):
-    """The F1 score of a batch."""
+    """Computes the F1 score of a batch."""
     epsilon = keras.backend.epsilon()
     found = tf.reduce_sum(y_true * tf.round(y_pred))
     precision = found / (tf.reduce_sum(tf.round(y_pred)) + epsilon)
@@ -529,7 +529,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """Evaluates a function as a metric: its mean over batches, whatever their sizes."""
+    """Evaluates a function as a metric: the mean over batches, not weighted by size."""
     model = network(start, "binary_crossentropy", [f1])
     values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
     names = ["loss", "f1"]

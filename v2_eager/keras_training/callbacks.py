@@ -14,7 +14,7 @@ class Validation(tf.keras.callbacks.Callback):
 
     Args:
         batches: iterator of batches (x, y), arrays [rows, …]; a second `fit` continues
-            where the first one ended.
+            where the first `fit` ended.
         steps: number of batches, whose rows are evaluated together.
     """
 
@@ -68,8 +68,9 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
     The arguments are those of `keras.callbacks.EarlyStopping`.
 
     Raises:
-        TypeError: in `fit`, if it stopped and should restore the best weights, but no
-            value was better than the baseline, or than infinity without a baseline.
+        TypeError: in `fit`, if training stopped and the callback should restore the
+            best weights, but no value was better than the baseline, or than infinity
+            without a baseline.
     """
 
     def on_train_begin(self, logs=None):
@@ -91,7 +92,7 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
 
 
 class BatchLog(tf.keras.callbacks.Callback):
-    """Records `batch_loss` from the logs of batches, and `loss` from those of epochs.
+    """Records `batch_loss` from batches' logs, and `loss` from epochs' logs.
 
     The model needs a metric named `batch_loss`: Keras 3 logs means of the epoch so far.
     With several steps per execution, only the last step of each execution has logs.

@@ -11,7 +11,7 @@ class Last(tf.keras.metrics.Metric):
 
     Args:
         name: str, the name of the metric.
-        **options: those of `keras.metrics.Metric`.
+        **options: arguments of `keras.metrics.Metric`.
     """
 
     def __init__(self, name, **options):
@@ -37,7 +37,7 @@ class BatchLosses:
     both as `val_batch_loss` and `val_mean_loss`.
 
     Args:
-        *args, **kwargs: those of the class of the model.
+        *args, **kwargs: arguments of the class of the model.
     """
 
     def __init__(self, *args, **kwargs):
@@ -56,13 +56,13 @@ class BatchLosses:
 
 @register
 class TellsBatches(BatchLosses, tf.keras.Sequential):
-    """A Sequential model that also logs `batch_loss` and their mean, `mean_loss`.
+    """A Sequential model that also logs `batch_loss`, and its mean as `mean_loss`.
 
     See `BatchLosses`.
 
     Args:
-        *args: those of `keras.Sequential`.
-        **kwargs: those of `keras.Sequential`.
+        *args: arguments of `keras.Sequential`.
+        **kwargs: arguments of `keras.Sequential`.
     """
 
 
@@ -90,8 +90,8 @@ class CountsFrozen(FrozenPenalties, tf.keras.Sequential):
     `FrozenPenalties`.
 
     Args:
-        *args: those of `keras.Sequential`.
-        **kwargs: those of `keras.Sequential`.
+        *args: arguments of `keras.Sequential`.
+        **kwargs: arguments of `keras.Sequential`.
     """
 
 

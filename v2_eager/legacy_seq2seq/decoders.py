@@ -51,7 +51,7 @@ class AttentionDecoder(Cell):
 
     Args:
         cell: the cell; TensorFlow 1 named its variables below those of the decoder.
-        output_size: size of the outputs, if it is not that of the cell.
+        output_size: size of the outputs, if it is not the cell's output size.
         num_heads: number of attention heads, each with its own weights.
         initial_state_attention: whether to attend with the initial state, before the
             first step; otherwise the first step reads zeros.
@@ -133,7 +133,7 @@ class AttentionDecoder(Cell):
         return outputs, state
 
     def look(self, state, keys, memory):
-        """Attends to the memory with a state: for each head a [batch, size] context."""
+        """Attends to the memory; returns a [batch, size] context per head."""
         query, seen = tf.concat(tf.nest.flatten(state), 1), []
         for v, layer, keys_of_one in zip(self.weights, self.queries, keys):
             hidden = tf.tanh(keys_of_one + affine(query, *layer)[:, tf.newaxis])
@@ -144,7 +144,7 @@ class AttentionDecoder(Cell):
 
 
 class EmbeddingDecoder(tf.Module):
-    """`embedding_rnn_decoder`: decodes from given words, or greedily from its own.
+    """`embedding_rnn_decoder`: decodes from given words, or greedily from predictions.
 
     Args:
         cell: the cell; TensorFlow 1 named its variables below `…/rnn_decoder`.
@@ -172,7 +172,7 @@ class EmbeddingDecoder(tf.Module):
         self.path, self.initializer = name, initializer or initializers.glorot_uniform()
 
     def build(self, size, dtype):
-        """Creates the variables once; `size` is that of the memory."""
+        """Creates the variables once; `size` is the size of the memory."""
         if self.embedding is None:
             with tf.name_scope(""):  # no outer scope in the name
                 self.embedding = tf.Variable(
@@ -203,8 +203,8 @@ class EmbeddingDecoder(tf.Module):
             attention_states: [batch, time, size] tensor, for a decoder with attention.
             feed_previous: whether to decode greedily: each input after the first is
                 the argmax of the previous logits.
-            update_embedding_for_previous: whether the embeddings of these inputs get
-                gradients.
+            update_embedding_for_previous: whether the embeddings of the fed-back words
+                get gradients.
 
         Returns:
             (list of outputs, one for each input; last state).
@@ -240,7 +240,8 @@ class EmbeddingSeq2Seq(tf.Module):
     """`embedding_rnn_seq2seq`: encodes source words and decodes target words.
 
     Args:
-        make_cell: function from a path to a cell, whose variables are named below it.
+        make_cell: function from a path to a cell, whose variables are named below the
+            path.
         num_encoder_symbols: source vocabulary size.
         num_decoder_symbols: target vocabulary size.
         embedding_size: size of the source and target vectors.
@@ -291,7 +292,7 @@ class EmbeddingSeq2Seq(tf.Module):
         self.decoder.build(self.encoder.output_size, dtype)
 
     def memory(self, outputs):
-        """The memory that the decoder attends to, from the encoder's outputs."""
+        """Returns the memory for the decoder, from the encoder's outputs."""
         del outputs
 
     def __call__(

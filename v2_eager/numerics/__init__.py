@@ -253,7 +253,7 @@ class Normalized(tf.Module):
     Args:
         options: dict of the arguments of `BatchNorm`.
         update: whether training updates the moving statistics.
-        dtype: name of the dtype to compute in, or None for that of the input.
+        dtype: name of the dtype to compute in, or None for the dtype of the input.
         name: scope of the variables `batch_normalization/gamma`, and so on.
     """
 

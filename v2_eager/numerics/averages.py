@@ -89,7 +89,8 @@ class ExponentialMovingAverage(tf.Module):
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
         name: suffix of the averages' names: the average of `w` is called `w/name`.
-        scope: prefix of their names, if they were made in a variable scope.
+        scope: prefix of the averages' names, if the averages were made in a variable
+            scope.
 
     Attributes:
         averaged: list of `variable.ref()` of the variables that have an average.
@@ -162,7 +163,7 @@ class ExponentialMovingAverage(tf.Module):
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """Returns the name of a variable's average, which need not exist yet."""
+        """Returns the name of a variable's average, even before the average exists."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):

@@ -89,7 +89,7 @@ class Head(tf.Module):
         return losses.compute_weighted_loss(row_losses, weights, self.reduction)
 
     def update_state(self, labels, logits, weights=None):
-        """Adds a batch to the metrics; the arguments are those of `loss`."""
+        """Adds a batch to the metrics; for the arguments see `loss`."""
         labels = tf.convert_to_tensor(labels)
         loss, labels = self.loss(labels, logits, weights), self.processed(labels)
         weights = row_weights(weights, logits)
@@ -117,7 +117,7 @@ def column(values):
 
 
 def refuse_nan(loss):
-    """Raises an InvalidArgumentError if the loss is NaN, at which Estimators stopped.
+    """Raises an InvalidArgumentError if the loss is NaN; Estimators stopped, too.
 
     Args:
         loss: float scalar.

@@ -291,7 +291,7 @@ def checked(padding):
         padding: a string.
 
     Raises:
-        ValueError: it is not "SAME" or "VALID".
+        ValueError: the padding is not "SAME" or "VALID".
     """
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"padding must be SAME or VALID, not {padding!r}")

@@ -91,8 +91,9 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: a rank other than 0 and that of `values`.
-        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
+        ValueError: the rank of the weights is neither 0 nor the rank of `values`.
+        tf.errors.InvalidArgumentError: the same mistake, if a rank is unknown while
+            tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -303,7 +304,7 @@ def sigmoid_cross_entropy(
         label_smoothing: s from 0 to 1; the labels become labels * (1 - s) + s / 2.
 
     Returns:
-        Scalar of the dtype of `logits`; for "none" a tensor of its shape.
+        Scalar of the dtype of `logits`; for "none" a tensor of the shape of `logits`.
     """
     logits = tf.convert_to_tensor(logits)
     labels = tf.cast(multi_class_labels, logits.dtype)

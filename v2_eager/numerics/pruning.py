@@ -11,7 +11,7 @@ class Pruning(tf.Module):
     Args:
         kernel: float32 variable. Masked elements keep their values, get no gradient,
             and may be unmasked later.
-        mask: variable of the same shape; the program multiplies the kernel by it.
+        mask: variable of the same shape; the program multiplies the kernel by the mask.
         begin_pruning_step: first step that may change the mask.
         end_pruning_step: last step that may change the mask, or -1 for no last step.
         pruning_frequency: number of steps between two changes of the mask.
@@ -59,14 +59,14 @@ class Pruning(tf.Module):
         self.own = threshold, last
 
     def sparsity(self, step):
-        """Computes the share that is masked at a step, a float32 scalar."""
+        """Computes the share of masked elements at a step, a float32 scalar."""
         (begin, end), (first, target) = self.growing, self.shares
         passed = tf.cast(step - begin, tf.float32) / tf.cast(end - begin, tf.float32)
         left = 1 - tf.clip_by_value(passed, 0, 1)
         return (first - target) * tf.pow(left, self.exponent) + target
 
     def update(self, global_step):
-        """Computes the mask again if an update is due at this step.
+        """Recomputes the mask if an update is due at this step.
 
         Raises:
             tf.errors.InvalidArgumentError: the mask would leave no weight.

@@ -25,11 +25,12 @@ def kernel_seeds(graph_seed, op_seed):
     Args:
         graph_seed: int that was passed to `tf.set_random_seed`, or None.
         op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
-            with one, v1 used the number of the graph's last node as the op seed.
+            with a graph seed, v1 used the number of the graph's last node as the op
+            seed.
 
     Returns:
         (seed, seed2), the attributes of the op's node. (0, 0) means that every program
-        draws other numbers.
+        draws different numbers.
 
     Raises:
         ValueError: a graph seed without an op seed.

@@ -33,7 +33,7 @@ def named(*owners, scope=""):
 
     Raises:
         ValueError: a module has not made its variables yet, or two variables have the
-            same name. For the second, write the dict yourself.
+            same name. If two variables have the same name, write the dict yourself.
         TypeError: an owner is a model, layer or variable of Keras: write the dict
             yourself.
     """
@@ -161,7 +161,8 @@ def expand_scopes(assignment_map, names):
         names: the names of the variables.
 
     Raises:
-        ValueError: an entry matches no variable, or only one side of it is a scope.
+        ValueError: an entry matches no variable, or only one side of the entry is a
+            scope.
     """
     sources = {}
     for source, name in assignment_map.items():

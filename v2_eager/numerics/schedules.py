@@ -83,7 +83,8 @@ def noisy_linear_cosine_decay(
         learning_rate, global_step, decay_steps, num_periods, alpha, beta: see
             `linear_cosine_decay`; the rate must be float32, the step of known shape.
         initial_variance: variance of the noise before the first step.
-        variance_decay: exponent: the variance is divided by (1 + step) ** this.
+        variance_decay: exponent: the variance is divided by (1 + step) **
+            variance_decay.
         seed: see `randomness.draw`. In v1 the op had no seed argument: its seed was its
             place in the graph.
 

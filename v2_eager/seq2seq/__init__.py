@@ -46,8 +46,8 @@ class TrainingDecoder(tf.Module):
     Args:
         units: size of the GRU's state.
         classes: number of the logits.
-        impute_finished: whether outputs past a sequence's end are zeros, and its state
-            is that of its end.
+        impute_finished: whether outputs past a sequence's end are zeros, and the
+            sequence's state remains as at the end.
         path: scope of the variables `gru_cell/…` and `dense/…`.
     """
 
@@ -135,7 +135,7 @@ class GreedyDecoder(tf.Module):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of vectors with a custom helper: it reads its last output.
+    """Makes a decoder of vectors with a custom helper, which reads the last output.
 
     Returns a `FeedbackDecoder`; see the class.
     """

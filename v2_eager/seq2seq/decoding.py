@@ -102,10 +102,11 @@ def dynamic_decode(
     Call it in a `tf.function`; other lengths do not retrace the function.
 
     Args:
-        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or one with the same methods.
+        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or an object with the same
+            methods.
         output_time_major: whether time is the first axis of the outputs.
-        impute_finished: whether outputs past a sequence's end are zeros, and its state
-            is that of its end.
+        impute_finished: whether outputs past a sequence's end are zeros, and the
+            sequence's state remains as at the end.
         maximum_iterations: the largest number of steps, an int or a scalar tensor.
 
     Returns:

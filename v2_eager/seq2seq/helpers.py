@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 class Helper:
-    """The base class of helpers, also of your own.
+    """The base class of helpers, including custom helpers.
 
     A helper has `batch_size`, an int or a scalar tensor, and three methods:
 

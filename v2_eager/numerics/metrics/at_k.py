@@ -66,7 +66,7 @@ def highest(predictions, k):
 
 
 def only(class_id, ids):
-    """Keeps only one class id in the sets that the rows of `ids` are.
+    """Keeps only one class id in each row of `ids`.
 
     Args:
         class_id: the class to keep, an int.
@@ -143,7 +143,8 @@ def average_precisions(labels, top, num_classes):
 
     Raises:
         ValueError: labels and top differ in their static number of rows.
-        tf.errors.InvalidArgumentError: they differ in their number of rows at run time.
+        tf.errors.InvalidArgumentError: labels and top differ in their number of rows at
+            run time.
     """
     labels.shape[:1].assert_is_compatible_with(top.shape[:1])
     rows = tf.shape(labels)[0], tf.shape(top)[0]

@@ -9,7 +9,7 @@ class Metric(tf.Module):
     A subclass defines `update_state`, which calls `add`, and `result`.
 
     It is not a `keras.metrics.Metric`: a `tf.Module` does not find the variables of
-    those.
+    Keras metrics.
 
     Args:
         shapes: {name of a sum: shape}.

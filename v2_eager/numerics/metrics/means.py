@@ -21,7 +21,7 @@ class Mean(Metric):
         super().__init__({"total": shape, "count": shape})
 
     def update_state(self, values, weights=None):
-        """Adds values.
+        """Adds values to the mean.
 
         Args:
             values: tensor of any shape and numeric or bool dtype.
@@ -74,7 +74,7 @@ class Accuracy(Mean):
     """`tf.metrics.accuracy`: the share of predictions that equal their label.
 
     Predictions are cast to the labels' dtype. `keras.metrics.Accuracy` does not cast
-    them: 2.5 does not equal 2 there.
+    them: then 2.5 does not equal 2.
     """
 
     def update_state(self, labels, predictions, weights=None):

@@ -80,7 +80,7 @@ class Adam(Optimizer):
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """Multiplies the rate by the bias correction of the averages; sparse steps."""
+        """Multiplies the rate of sparse steps by the averages' bias correction."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 

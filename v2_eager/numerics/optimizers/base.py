@@ -98,7 +98,7 @@ class Optimizer(tf.Module):
                 the variable is not changed.
             global_step: variable to add 1 to after the step, or None.
             aggregate: False if all replicas already have the same gradients, for
-                example after `all_reduce`. A `tf.cond` around the step requires that.
+                example after `all_reduce`. A `tf.cond` around the step requires False.
 
         Raises:
             ValueError: there are no pairs or no gradients, or a schedule has no global
@@ -239,7 +239,7 @@ def check_kind(variable):
 
 
 def check_scope(variables):
-    """Raises a ValueError if the current strategy's scope did not make a variable.
+    """Raises a ValueError if a variable was made outside the strategy's scope.
 
     In `strategy.run`, every replica would update the same copy; outside of the scope,
     only the first copy would be updated. A variable with aggregation by sum would be
@@ -263,7 +263,7 @@ def check_scope(variables):
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+    """Raises a ValueError if `strategy.run` would make variables in several replicas.
 
     Each replica would make variables of its own.
 
@@ -330,7 +330,7 @@ def number(x, global_step=None):
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: `x` is a function of the global step, and that is None.
+        ValueError: `x` is a function of the global step, and `global_step` is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()

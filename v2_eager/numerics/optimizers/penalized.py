@@ -83,7 +83,8 @@ class Ftrl(Optimizer):
             and l2 in the formula.
         use_locking: whether a step locks the variable against other threads.
         name: suffix of the slots' names: `w/name`, and `w/name_1` for the second slot.
-        accum_name, linear_name: suffixes of the two slots' names instead, or None.
+        accum_name, linear_name: suffixes of the two slots' names, used instead of
+            `name`, or None.
         l2_shrinkage_regularization_strength: number, 0 or more, the shrinkage.
 
     Raises:

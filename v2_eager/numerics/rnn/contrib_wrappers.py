@@ -45,7 +45,8 @@ class AttentionCellWrapper(Wrapper):
         attn_length: number of outputs in the window.
         attn_size: size of the outputs if it differs from the cell's output size.
         attn_vec_size: size of the attention layer if it differs from `attn_size`.
-        input_size: size of the cell's inputs if it differs from that of the inputs.
+        input_size: size of the cell's inputs if it differs from the size of the
+            wrapper's inputs.
         name: prefix of the names of the variables.
         initializer: initializer of the kernels; see `Cell`.
 
@@ -125,7 +126,7 @@ class HighwayWrapper(Wrapper):
         cell: the cell; its outputs have the size of its inputs.
         couple_carry_transform_gates: whether the transform gate is 1 - carry gate.
         carry_bias_init: initial bias of the carry gate; the transform gate's initial
-            bias is the negative of it.
+            bias is the negative of this number.
         name: prefix of the names of the variables.
         initializer: initializer of the kernels; see `Cell`.
     """

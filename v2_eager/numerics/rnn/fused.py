@@ -8,10 +8,10 @@ from v2_eager.numerics.rnn.loops import of_rank_3, prepare, reverse, take_steps,
 
 
 class LSTMBlockFusedCell(tf.Module):
-    """`tf.contrib.rnn.LSTMBlockFusedCell`: an LSTM with its loop, in any float dtype.
+    """`tf.contrib.rnn.LSTMBlockFusedCell`: an LSTM and its loop, in any float dtype.
 
     Past the end of a sequence it continues to read, and multiplies the outputs by zero:
-    a NaN there remains NaN.
+    a NaN past the end remains NaN.
 
     Args:
         num_units: size of c and h.

@@ -14,7 +14,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
         lengths: [batch] int tensor, or None if all sequences have full length.
         state: initial state, or None for zeros.
         time_major: whether time is the first axis of x and of the outputs.
-        dtype: dtype of the outputs and of the state if it differs from that of x.
+        dtype: dtype of the outputs and of the state if it differs from the dtype of x.
 
     Returns:
         (outputs [batch, time, output_size], zero past each sequence's end; the state at
@@ -211,11 +211,11 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
     Args:
         cell: an RNN cell, see the package `rnn`.
-        x: tensor of three dimensions; the size of the last is known.
+        x: tensor of three dimensions; the size of the last dimension is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: dtype of the state if it differs from that of x.
+        dtype: dtype of the state if it differs from the dtype of x.
 
     Returns:
         (state in the cell's structure, lengths as int32 or None).

@@ -77,7 +77,7 @@ class DropoutWrapper(tf.Module):
         input_keep_prob, output_keep_prob, state_keep_prob: keep probabilities: numbers,
             or tensors or variables of the states' dtype, with which the dropout op runs
             also for 1. If a keep probability is an argument of your function, make the
-            wrapper in the function, and its cell before.
+            wrapper in the function, and the cell outside of the function.
         variational_recurrent: whether to drop the same units at all time steps and in
             all sequences of a run.
         input_size, dtype: arguments of v1, not used: the run knows them.
