@@ -25,6 +25,7 @@ SIDES = [library.SIDES[package] for package in library.PACKAGES]
 SHOWN = re.compile(r"(?s)(<!-- table pairs: ([^\n]+) -->\n).*?(?=<!-- end -->)")
 IN_SHORT = re.compile(r"(?s)(<!-- in short -->\n).*?(?=<!-- end -->)")
 EXAMPLES = pathlib.Path(__file__).parents[1] / "examples" / "in_short"
+LINE = re.compile(r"\[`(\w+)`\]\([\w./]*v2_eager/[\w./]*#L\d+\)")  # of a pair
 LINES = re.compile(r"(?s) *# \[in short\n(.*?) *# in short\]")
 # A row of a table whose last cell names pairs, as code or as links.
 ROW = re.compile(r"(?m)^(\|.*\| )((?:,? ?(?:\[`\w+`\]\([^)]*\)|`\w+`))+)( \|)$")
@@ -107,7 +108,7 @@ def _in_order(name):
 
 
 def linked(text, topic, shown, folder):
-    """A chapter whose table links to the pairs that it names."""
+    """A chapter whose table links to the pairs that it names, and its links to lines."""
 
     def link(match):
         name = match[1]
@@ -119,7 +120,7 @@ def linked(text, topic, shown, folder):
         plain = re.sub(r"\[(`\w+`)\]\([^)]*\)", r"\1", match[2])
         return match[1] + re.sub(r"`(\w+)`", link, plain) + match[3]
 
-    return ROW.sub(row, text)
+    return LINE.sub(link, ROW.sub(row, text))
 
 
 def _target(topic, name, shown, folder):
