@@ -95,7 +95,7 @@ COMMANDS = {
     ),
     "fix": (
         "tf1to2.fix.command",
-        "rewrite what is certain: names, arguments, flags, logging, files",
+        "rewrite calls where it is safe: names, arguments, flags, logging, files",
     ),
     "explain": (
         "tf1to2.explain.command",

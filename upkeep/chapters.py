@@ -35,7 +35,7 @@ SHORT = 12  # helpers with fewer lines are not folded
 
 
 def filled(path):
-    """The text of a file with its generated parts; without them, the same text."""
+    """The text of a file, with its generated parts, if any, made again."""
     path = pathlib.Path(path)
     topic = topics.topics().get(path.stem)
     text = path.read_text("utf-8")
@@ -103,7 +103,7 @@ def imported(names):
 
 
 def _in_order(name):
-    """As isort sorts names: constants, classes, functions."""
+    """Sort key for names, in the order of isort: constants, classes, functions."""
     return not name.isupper(), not name[0].isupper(), name
 
 

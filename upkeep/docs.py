@@ -58,7 +58,7 @@ def proofs(asked=()):
 
 
 def _before(topic, pair, asked):
-    """{slug: numbers of the false friend} as written; {} if its topic is run again."""
+    """{slug: a false friend's numbers} of proofs.json; {} if its topic runs again."""
     if not asked or topic in asked:
         return {}
     found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])
@@ -128,7 +128,7 @@ def _far(proof, name):
 
 
 def _by_keras(proof, name):
-    """The distance of a pair's Keras form, with its naive forms, or None."""
+    """The distances of a pair's Keras form and of its naive forms, or None."""
     found = proof.distances
     if not found or name not in found.page.module.__all__:
         return None
@@ -215,7 +215,7 @@ def _float32(found):
     return (
         f"Of {leaves:,} float arrays {same:,} ({same / leaves:.0%}) are identical to "
         f"the genuine 1.15.5 in raw float32; {near:,} of the other {differ:,} lie "
-        f"within 1e-6 of their largest value. The farthest are in {farthest}."
+        f"within 1e-6 of their largest value. The largest distances are in {farthest}."
     )
 
 
@@ -289,7 +289,8 @@ def _group(names):
 def _keras(found):
     """The table of pairs with a Keras form, their distances, and their naive forms."""
     rows = [
-        "| pair | distance of the Keras page | naive form | its distance | because |",
+        "| pair | distance of the Keras page | naive form | distance of the naive form "
+        "| because |",
         "|---|---|---|---|---|",
     ]
     for topic, pairs in found.items():

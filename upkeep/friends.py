@@ -85,8 +85,8 @@ def anchor(name):
 def _dangerous(rows):
     names = named()
     text = [
-        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives | it gives "
-        "| why it is dangerous |",
+        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives "
+        "| the replacement gives | why it is dangerous |",
         "|---|---|---|---|---|",
     ]
     for key, reason in DANGEROUS.items():
@@ -99,8 +99,8 @@ def _dangerous(rows):
 def _all(rows):
     names = named()
     text = [
-        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives | it gives "
-        "| because | proven by |",
+        "| TensorFlow 1 | obvious replacement | TensorFlow 1 gives "
+        "| the replacement gives | because | proven by |",
         "|---|---|---|---|---|---|",
     ]
     for key in sorted(rows, key=lambda key: anchor(names[key][0])):
@@ -178,7 +178,7 @@ def numbers(proof, case):
 
 
 def _telling(a, b, places):
-    """The first of these places that differs in the digits shown, or else the first."""
+    """The first place where the shown digits of `a` and `b` differ, or the first."""
     places = [tuple(place) for place in places[:1000]]
     return next((p for p in places if not _look_alike(a[p], b[p])), places[0])
 

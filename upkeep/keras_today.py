@@ -82,11 +82,12 @@ CAUSES = {
     "other files": "another Keras writes other bytes, in one shard, and more metadata",
     "other names": "names of weights now contain the cell: `lstm/kernel` became "
     "`lstm/lstm_cell/kernel`",
-    "rebuild, Adagrad of Keras 2.2": "without a value in the configuration, its sums "
-    "now begin at 0.1, before at 0",
+    "rebuild, Adagrad of Keras 2.2": "if the configuration has no initial value, the "
+    "sums of Adagrad now begin at 0.1, before at 0",
     "apply_gradients, .* passed": "`apply_gradients` now uses `clipnorm`, before it "
     "did not",
-    "both limits": "values are now clipped before the norm, earlier after it",
+    "both limits": "gradients are now clipped by value before they are clipped by "
+    "norm, earlier after it",
     "stop_early, the epochs end first": "the best weights are now restored at the end "
     "of all epochs, too, before only if training was stopped",
     "stop_early, losses that are NaN": "if all losses are NaN, the weights of the "
@@ -286,7 +287,7 @@ def _in_a_graph(page, request, weights):
 
 
 class Nothing(contextlib.nullcontext):
-    """A placeholder for a graph or a session: a context that does nothing."""
+    """A context that does nothing, in place of a graph or a session."""
 
     def __init__(self, *_, **__):
         super().__init__()

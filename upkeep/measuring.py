@@ -29,7 +29,9 @@ def main(argv=None):
     parser.add_argument("table", choices=["float32", "distances"])
     add_proofs(parser)
     parser.add_argument(
-        "--where", default="", help='rows for some releases: "tensorflow<2.17"'
+        "--where",
+        default="",
+        help='write rows for these releases only, such as "tensorflow<2.17"',
     )
     parser.add_argument(
         "--tighten",

@@ -17,7 +17,7 @@ MOST = 40  # how many names are printed
 
 
 def share(usage):
-    """(uses of names only in TensorFlow 1, of proven ones, [(uses, name)] of others).
+    """(uses of names only in TensorFlow 1, proven uses, [(uses, name)] of the others).
 
     Args:
         usage: {name: uses}.

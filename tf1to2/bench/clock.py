@@ -74,7 +74,7 @@ def first_call(make):
 
 
 def timed(function):
-    """A function for `interleave`: from a count to (seconds, CPU seconds) of calls."""
+    """Makes a function that times `count` calls, and returns (seconds, CPU seconds)."""
 
     def run(count):
         wall, cpu = time.perf_counter(), time.process_time()
@@ -121,6 +121,6 @@ def interleave(
 
 
 def _once(function):
-    """The seconds of a call after warming up."""
+    """The seconds of one call, made after a first call to warm up."""
     function(1)
     return max(function(1)[0], 1e-7)

@@ -29,8 +29,9 @@ def add_arguments(parser):
         "topic",
         metavar="TOPIC[.NAME]",
         nargs="*",
-        help=f"also {WORK}, {WORK}.mlp, {CLASSICS}, {PAIRS} (all topics and classics), "
-        "test_port.py (your own pairs); default: work and pairs",
+        help=f"topic or pair to time; also {WORK}, {WORK}.mlp, {CLASSICS}, {PAIRS} "
+        "(all topics and classics), test_port.py (your own pairs); default: "
+        f"{WORK} and {PAIRS}",
     )
     parser.add_argument(
         "--against",
@@ -41,17 +42,19 @@ def add_arguments(parser):
         "--environment",
         metavar="DIR",
         default=".venv-tf1",
-        help="folder of 1.15.5, installed if missing (default: %(default)s)",
+        help="folder for TensorFlow 1.15.5; made if missing (default: %(default)s)",
     )
     parser.add_argument(
-        "--threads", type=int, help=f"threads of TensorFlow, only for {WORK}"
+        "--threads", type=int, help=f"number of TensorFlow's threads, only for {WORK}"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument(
         "--output-file", metavar="FILE", help="write the report to a file"
     )
     parser.add_argument(
-        "--memory", action="store_true", help=f"also peak memory, only for {WORK}"
+        "--memory",
+        action="store_true",
+        help=f"also measure peak memory, only for {WORK}",
     )
     parser.add_argument("--part", metavar="FILE", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -103,7 +106,7 @@ def run(options):
 
 
 class Report(dict):
-    """The timings, by kind: lists of rows, except the environment and the classics.
+    """The results: a list of rows for each kind of timing; a dict for the classics.
 
     It is saved after each row, so that only one row is lost if the process dies.
     """
@@ -127,7 +130,7 @@ class Report(dict):
 
 
 def _parts(names):
-    """{part: its requested names}; each part is timed in a process of its own."""
+    """{part: requested names in it}; each part is timed in a process of its own."""
     parts, wanted = {}, []
     for name in names or [WORK, PAIRS]:
         wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
@@ -272,7 +275,7 @@ def _work(report, program, python37, options):
 
 
 def _ratios(timings):
-    """{form: {side: its ratio to the side's session for the same work}}."""
+    """{form: {side: ratio of the form's time to that of the side's session}}."""
     from tf1to2.bench import clock
     from tf1to2.bench.work import rendered, runs
 
@@ -308,7 +311,7 @@ def _port(report, path, python37):
 
 @contextlib.contextmanager
 def _told(report, name):
-    """A context that collects a failure for the end, so that other parts run."""
+    """A context that stores an exception in the report, so that other parts run."""
     try:
         yield
     except Exception as error:

@@ -15,7 +15,7 @@ V2 = ("eager", "tf.function", "concrete", "XLA")
 
 
 def native(page, request):
-    """{form: function that makes it}, for a right page."""
+    """{form: function that makes the form}, for a right page."""
     tf.random.set_seed(SEED)
     arrays = structure.arrays(request["args"]).values()
     tensors = [tf.constant(array, dtype_of(array)) for array in arrays]

@@ -22,7 +22,7 @@ def session(module, request):
 
 
 def opened(module, request):
-    """(a session, {form: function that makes it}), for an op or a layer.
+    """(a session, {form: function that makes the form}), for an op or a layer.
 
     It is fed NumPy arrays and returns NumPy arrays, as a session does.
     """
@@ -58,7 +58,7 @@ def opened(module, request):
 
 
 def forms(module, request):
-    """{form: function that makes a function of a count}, called by `serve`."""
+    """{form: function that returns a function of a count}; `serve` calls it."""
     if request["kind"] == "program":
 
         def run():

@@ -20,7 +20,7 @@ PROGRAM_ROUNDS = 3
 
 
 def cases(proof, name=None):
-    """{name: case} to be timed: of each pair the first case, preferably of any size."""
+    """{name: case} to be timed: a pair's first case whose sizes vary, or its first."""
     chosen = {}
     for case in proof.cases:
         if isinstance(case, Raises) or name not in (None, case.name):
@@ -39,7 +39,7 @@ def kind(case):
 
 
 def sizes(case):
-    """{label: {letter: size}} of a case; if sizes cannot vary, one of its own."""
+    """{label: {letter: size}} of a case; one label if its sizes cannot vary."""
     if not case.letters:
         return {"as proven": {}}
     if case.sizes and structure.arrays(case.args):
@@ -96,7 +96,7 @@ def tensors(proof, case, request, only=(*forms.V1, *forms.V2), python37=None):
 
 @contextlib.contextmanager
 def _genuine(proof, request, python37):
-    """The left page in a process of TensorFlow 1.15's."""
+    """A context: a process of TensorFlow 1.15.5 that runs the left page."""
     page = proof.left
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "request.npz")

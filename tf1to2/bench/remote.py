@@ -29,7 +29,7 @@ BESIDE = (
 
 
 class Process:
-    """A process of `serve`; a context, which ends it.
+    """A process that runs `serve`; a `with` statement ends it.
 
     Attributes:
         forms: the names of the forms that it can run.
@@ -84,7 +84,7 @@ class Process:
         return json.loads(line)
 
     def make(self, form):
-        """Makes a form: (function for `clock.interleave`, seconds of its first step).
+        """Makes a form: its function for `clock.interleave`, seconds of its first step.
 
         Raises:
             CommandError: it cannot be made.

@@ -30,7 +30,7 @@ def markdown(report):
 
 
 def in_markdown(title, head, rows):
-    """(its name, its text in Markdown)."""
+    """(name of a table, its text in Markdown)."""
     lines = [
         "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
         for row in (head, ["---"] * len(head), *rows)
@@ -43,7 +43,7 @@ def tables(report):
     yield from rendered.tables(report)
     if report["calls"]:
         yield (
-            "Calls: microseconds; ratio of the best of TensorFlow 2 to the best of 1",
+            "Calls: microseconds; ratio of the best form of TensorFlow 2 to that of 1",
             *_with_genuine(
                 ["pair", "size", *COLUMNS, "ratio", "95 %"],
                 report["calls"],
@@ -130,25 +130,27 @@ def summary(report):
                 mean, slower = compared(new / old for new, old in seconds)
                 lines.append(
                     f"{len(seconds)} calls, {form} from tensors to tensors: {mean:.2f} "
-                    f"of a fed Session.run (geometric mean), longer in {slower:.0%}"
+                    "of the time of a fed Session.run (geometric mean); slower: "
+                    f"{slower:.0%}"
                 )
         mean, _ = compared(row["ratio"] for row in calls)
         surely, perhaps = slower_calls(calls)
         lines.append(
-            f"the best of four forms of TensorFlow 2 takes {mean:.2f} of the best of "
-            f"two of TensorFlow 1; longer: {surely}; perhaps: {perhaps}"
+            f"the best of four forms of TensorFlow 2 takes {mean:.2f} of the time of "
+            f"the best of two of TensorFlow 1; slower: {surely}; perhaps slower: "
+            f"{perhaps}"
         )
     programs = [row["times"] for row in report["programs"] if "times" in row]
     if programs:
         mean, slower = compared(1 / times for times in programs)
         lines.append(
             f"{len(programs)} whole programs, graph and traces included: {mean:.2f} of "
-            f"TensorFlow 1's time, longer in {slower:.0%}: a trace costs more than a "
-            "graph did"
+            f"TensorFlow 1's time; slower: {slower:.0%}, because a trace costs more "
+            "than a graph did"
         )
     untold = sum(not _ratio_of(row).tells(1) for row in calls)
     if untold > len(calls) / 4:
-        lines.append("the machine was too busy for these numbers: run it again")
+        lines.append("the machine was too busy for these numbers: run bench again")
     lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)
 
@@ -161,7 +163,7 @@ def compared(ratios):
 
 
 def slower_calls(rows):
-    """The calls whose ratio is above 1, as text: [surely, only by the median]."""
+    """Calls slower in TensorFlow 2, as text: [surely slower, perhaps slower]."""
     surely, perhaps = [], []
     for row in rows:
         if row["ratio"] > 1:

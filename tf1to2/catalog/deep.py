@@ -36,7 +36,7 @@ FACADES = (
 
 
 def short(symbol):
-    """The name in names.tsv of an object deep in contrib, or in a module's alias."""
+    """The name in names.tsv for a name deep in contrib, or in a module's alias."""
     for module, real in FACADES:
         if symbol == module or symbol.startswith(module + "."):
             return real + symbol.removeprefix(module)

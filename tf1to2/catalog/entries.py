@@ -291,7 +291,7 @@ def _moves(change, before):
 
 
 def _with(entry, verdict, changes):
-    """An entry with a verdict and changes, without those that its note covers."""
+    """An entry with another verdict, and the changes that its note does not cover."""
     row = verdicts.row(entry.symbol) if entry.note else None
     covered = row.covers if row else ()
     told = [c for c in changes if c.verdict or c.argument not in covered]

@@ -60,7 +60,7 @@ class Change:
 
     @property
     def rank(self):
-        """Order of changes: 0 raises, 1 changes numbers, 2 moves, 3 is of Keras 1."""
+        """Sort key: 0 raises, 1 changes numbers, 2 changes a position, 3 is Keras 1."""
         if self.keras_1:
             return 3
         if self.how in ("renamed", "gone", "required", "new"):
@@ -102,7 +102,7 @@ class Change:
     def _words(self):
         return {
             "gone": f"the argument {self.argument} is gone",
-            "required": f"{self.now} must be given: it was {_plain(self.was)}",
+            "required": f"{self.now} must be given: its default was {_plain(self.was)}",
             "new": f"{self.argument} must be given",
             "default": f"{self.argument} was {_plain(self.was)}, is {_plain(self.now)}",
             "moved": f"argument {(self.place or 0) + 1} was {self.argument} and "

@@ -21,7 +21,7 @@ class Found(typing.NamedTuple):
 
 
 def origin(name):
-    """The origin that an import of a name of the package keras binds.
+    """The origin of a name that a file imports from the package keras.
 
     A name that the import does not find any more gets its origin in tf.keras, because
     the import should become one of tf.keras. The import itself is a use, see `of`.

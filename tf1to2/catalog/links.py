@@ -50,7 +50,7 @@ def proofs(symbol):
 
 
 def of_branches(entry, call):
-    """Gives a `tf.cond` that computes both branches the pair about that.
+    """Sets the pair of a `tf.cond` whose call computes both branches.
 
     `tf.cond(p, lambda: a, lambda: b)` chooses, but computes both `a` and `b`. All other
     entries stay as they are.

@@ -27,7 +27,7 @@ def add_arguments(parser):
         "--map",
         metavar="map.json",
         default=AUTO,
-        help="which tensor goes where; auto (default): match by names",
+        help="map of old names to new places; auto (default): match by names",
     )
     parser.add_argument(
         "--like",
@@ -37,7 +37,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--names",
         metavar="names.json",
-        help='renamed variables: {"old name": "attribute path or new name"}',
+        help='file of renamed variables: {"old name": "attribute path or new name"}',
     )
     parser.add_argument(
         "--format",
@@ -68,9 +68,11 @@ def run(options):
         print(f"wrote {options.write_map}: the map")
     if plan.problems:
         if plan.open or plan.unfilled:
-            print("\nto fill in, in a map:\n" + as_json(plan.left()) + "\n")
+            print(
+                '\ncopy to a map, and fill in each "":\n' + as_json(plan.left()) + "\n"
+            )
             if plan.unfilled:
-                print('"like" in place of "" below "new" keeps the template\'s value\n')
+                print('below "new", "like" for "" keeps the value of the template\n')
         print("nothing written: {}".format("; ".join(plan.summary())))
         return 1
     write(plan, options.target, options.force, options.dry_run)

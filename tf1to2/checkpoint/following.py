@@ -197,7 +197,7 @@ def _name_slots(plan):
 
 
 def _fill(plan):
-    """Follows the patterns in `new`, for places that no other entry fills."""
+    """Applies the patterns in `new` to the places that no other entry fills."""
     tensors = plan.like.tensors if plan.like else {}
     for pattern, entry in plan.mapping["new"].items():
         if entry == "" or not _is_pattern(pattern, tensors):
@@ -226,7 +226,7 @@ def _check_sources(plan):
 
 def _some(names):
     if not names:
-        return "no place that is left fits: drop it?"
+        return "it fits no place that is left: drop it?"
     return (
         "could be "
         + " or ".join(names[:3])

@@ -137,7 +137,7 @@ def _checked_tensor(name, entry):
             entry[key] = _numbers(f"{name}: {key}", entry[key])
     to = _name(entry["to"]) if entry["to"] else ""
     if to.count("*") not in (0, name.count("*")):
-        raise _BadMap(f"{name}: {to} must have as many stars, or none")
+        raise _BadMap(f"{name}: {to} must have as many stars as the old name, or none")
     return {**entry, "to": to} if to else ""
 
 

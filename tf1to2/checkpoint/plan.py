@@ -53,7 +53,7 @@ class Move:
         return (array, 0) if self.dtype is None else cast(array, self.dtype)
 
     def tried(self, checkpoint):
-        """The move with the number of values that it rounds: reads the tensor.
+        """Reads the tensor; returns the move with the number of values that it rounds.
 
         Raises:
             Loss: the dtype cannot hold the values.

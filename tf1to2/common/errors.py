@@ -9,7 +9,7 @@ def needs(command, error, extra="tensorflow"):
     """The `CommandError` for a package that is not installed: names the extra."""
     return CommandError(
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
-        f'"{extra}", say pip install "PATH_TO_TF1TO2[{extra}]"'
+        f'"{extra}", for example: pip install "PATH_TO_TF1TO2[{extra}]"'
     )
 
 

@@ -33,7 +33,7 @@ def rows(path, complete=True):
         missing = len(columns) - len(cells)
         if missing < 0 or (missing and complete):
             raise ValueError(
-                f"{path.name}, line {number}: {len(cells)} cells, and there are "
+                f"{path.name}, line {number}: {len(cells)} cells, but there are "
                 f"{len(columns)} columns: {', '.join(columns)}"
             )
         if missing:

@@ -326,7 +326,7 @@ def likely(text):
 
 
 def _told(text, score, general=False):
-    """The `Advice` of the sections with the highest score in the last line with any."""
+    """The `Advice` of the best sections for the last line that any section fits."""
     known = [
         (wording, section)
         for section in errors_page.sections()
@@ -573,7 +573,7 @@ def is_module(symbol):
 
 @functools.cache
 def generic(wording):
-    """Whether a wording fits any name; then `names` finds the name, and says more."""
+    """Whether a wording fits an error about any name; `names` finds that name."""
     filled = wording.replace(errors_page.GAP, "x_x")
     found = (match[match.lastindex] or "" for match, _ in _matches(filled))
     return any(name.endswith("x_x") for name in found)

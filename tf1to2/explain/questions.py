@@ -214,7 +214,7 @@ def symptoms():
 
 
 def besides_names(question, symbols):
-    """The stems of a question that are not part of its names, without releases."""
+    """The stems of a question, without releases and the stems of its names."""
     named = {stem for symbol in symbols for stem in _stems(symbol.replace(".", " "))}
     return [s for s in _stems(question) if s not in named and not _is_release(s)]
 

@@ -202,7 +202,9 @@ def _pair(name, told):
         lines = told.wrapped(f"see {page}: {summary(page)}", "")
         if name.proofs:
             pairs = ", ".join(name.proofs[:FEW])
-            lines += told.wrapped(f"identical on 1.15.5 in pairs that call it: {pairs}")
+            lines += told.wrapped(
+                f"proven identical on 1.15.5 in pairs that call it: {pairs}"
+            )
     return ["", *lines, *_ways(page, told)]
 
 

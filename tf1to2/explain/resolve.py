@@ -330,7 +330,7 @@ def _of_error(text, known, symbols):
 
 
 def _besides(question, told, shown):
-    """The passages on the other words of a line that contains an error."""
+    """The passages on the words of a line that are not part of its error."""
     errors = [f"guide/{page}.md" for page in errors_page.PAGES]
     found = [
         passage
@@ -341,7 +341,7 @@ def _besides(question, told, shown):
 
 
 def _beside(question, told, shown, symbols):
-    """The other names in a line that contains an error: list of `Name`."""
+    """The names in a line that are not part of its error: list of `Name`."""
     told = told.replace("tf.compat.v1.", "tf.")
     found, shown = [], set(shown)
     for symbol in messages.mentioned(question):
@@ -371,6 +371,6 @@ def _page_of(found, text):
 
 
 def _having(word, text):
-    """The passages on a text that contain a word; any passage if it has hyphens."""
+    """The passages on a text that contain a word; all if the word has hyphens."""
     whole = re.compile(rf"\b{re.escape(word)}\b")
     return [p for p in questions.passages(text) if "-" in word or whole.search(p.text)]

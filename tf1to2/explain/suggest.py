@@ -22,7 +22,7 @@ def exists(symbol):
 
 
 def left_early(symbol):
-    """Whether a name is in a package of contrib that has a verdict, but is not in 1.15.
+    """Whether a name is in a contrib package that has a verdict, but is not in 1.15.
 
     Either 1.15 did not have the package any more, or a program had to import it
     separately, such as slim's `nets`.
@@ -103,7 +103,7 @@ def members(text):
 
 @functools.cache
 def _defined(name):
-    """{member in the class that defines it: the same member in all classes}."""
+    """{member in the class that defines it: the member in each class that has it}."""
     found = {}
     for fact in map(facts.fact, facts.names()):
         member = fact.kind == "class" and facts.member(fact.symbol, name)
@@ -131,7 +131,7 @@ def taking(argument, function=""):
 
 
 def refusing(argument, function):
-    """The names that do not take an argument any more, by arguments.tsv.
+    """The names that lost an argument, according to arguments.tsv.
 
     Args:
         argument: its name.
@@ -148,7 +148,7 @@ def refusing(argument, function):
 
 @functools.cache
 def with_rows():
-    """{argument: the names with a row for any value of it}."""
+    """{argument: the names whose row in arguments.tsv is for any value}."""
     found = {}
     for symbol, rows in verdicts.of_arguments().items():
         for argument, passed in rows:
@@ -216,7 +216,7 @@ def _last():
 
 @functools.cache
 def _rows():
-    """All names and modules that have a row."""
+    """All names and modules that have a row in the catalog."""
     return {*facts.names(), *entries.symbols()}
 
 

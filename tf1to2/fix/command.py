@@ -31,7 +31,7 @@ def add_arguments(parser):
     parser.add_argument(
         "--unsafe",
         action="store_true",
-        help="also changes that you must review, marked # TODO(tf1to2: pair)",
+        help="also make changes that you must review, marked # TODO(tf1to2: pair)",
     )
     scanning.add_rules(parser, "change")
     parser.add_argument(

@@ -128,7 +128,7 @@ class Imports:
 
 
 def _says_more(site):
-    """Whether a use still needs a change after its import is one of tf.keras."""
+    """Whether a use needs another change after its import became one of tf.keras."""
     if site.use.imported:
         return False
     known = entries.judge(site.symbol, site.use.call)

@@ -134,7 +134,7 @@ def _object(found):
 
 
 def _today(place, node, tree):
-    """The name that a module's name has after fix changed its use."""
+    """A name in a module, as `fix` spells it: the new name if it was renamed."""
     entry = entries.lookup(f"{place}.{tree.text(node)}")
     if entry is None or entry.verdict != "renamed":
         return tree.text(node)

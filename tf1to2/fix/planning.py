@@ -211,7 +211,7 @@ def _is_asked(finding, options):
 
 
 def _is_plain(one, guards):
-    """Whether a name surely means TensorFlow 1's, outside code for both versions."""
+    """Whether a use is surely of TensorFlow 1, and not in code for both versions."""
     return not one.likely and not any(number in guards for number, _ in one.use.guards)
 
 

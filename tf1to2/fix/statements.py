@@ -96,7 +96,7 @@ def _passes(site, nodes):
 
 
 def iterator(site):
-    """`dataset.make_one_shot_iterator()` becomes `iter`, its `get_next()` `next`."""
+    """`make_one_shot_iterator()` becomes `iter(…)`; `get_next()` becomes `next(…)`."""
     if site.call is None or not site.text.endswith(ONE_SHOT):
         return None
     given = site.arguments.named_children

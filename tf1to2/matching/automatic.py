@@ -241,14 +241,14 @@ class _Matcher:
         return self.pairs[one, other]
 
     def beside(self, source, target):
-        """Yields whether the scopes of the two already have a match."""
+        """Yields, for each two spellings, whether their scopes already match."""
         for one in source.spellings:
             for other in target.spellings:
                 if one.role and one.role == other.role and _scope(one):
                     yield (_scope(one), _scope(other)) in self.scopes
 
     def in_series(self, source, target):
-        """Yields whether series agree: `dense, dense_1` and `layers/0, layers/1`."""
+        """Yields whether the series of two spellings agree: `dense_1`, `layers/1`."""
         for one in source.spellings:
             for other in target.spellings:
                 if not one.role or one.role != other.role or one.text == _BESIDE:

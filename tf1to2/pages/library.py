@@ -27,7 +27,7 @@ def edition():
 
 @functools.cache
 def files():
-    """The Edition of the pages without completed docstrings: lines are the files'."""
+    """The Edition of the pages as in the files: with the files' line numbers."""
     return Edition(_folders())
 
 

@@ -47,10 +47,12 @@ def cases(proof):
 def notes(proof):
     """Notes below the verdict, a list of Markdown: bounds, ways left out, …"""
     found = [f"{bound['case']}: {bound['reason']}" for bound in proof["bounds"]]
-    found += [f"Not {WAYS.get(w, w)}: {reason}." for w, reason in proof["skips"]]
     found += [
-        f"False friend ({f['slug']}): `{f['left']}`, not `{f['naive']}`: "
-        f"{f['because']}."
+        f"Not proven for {WAYS.get(w, w)}: {reason}." for w, reason in proof["skips"]
+    ]
+    found += [
+        f"False friend ({f['slug']}): the left page gives `{f['left']}`, the obvious "
+        f"replacement `{f['naive']}`: {f['because']}."
         for f in proof["false friends"]
     ]
     for error in proof["errors"]:

@@ -14,7 +14,7 @@ DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def code(page, name):
-    """Hash of the code that a function of a page reaches, and of what imports run.
+    """Hash of the code that a function of a page reaches, or that an import runs.
 
     Args:
         page: a `Page`.

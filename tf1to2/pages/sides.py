@@ -13,7 +13,7 @@ from tf1to2.pages.library import KERAS, PACKAGES, edition
 
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Two modules, and which name of the left belongs to which of the right.
+    """Two modules, and the pairs of names: one on the left, one on the right.
 
     Attributes:
         left, right: Module.

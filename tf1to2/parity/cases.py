@@ -70,7 +70,7 @@ class Case:
         unknown = set(self.skip) - {*RUNGS[self.kind], *BESIDES}
         if unknown or not all(self.skip.values()):
             raise ValueError(
-                "{}: skip takes {{rung: reason}}, rungs being {}".format(
+                "{}: skip= must be {{way: reason}}; the ways are {}".format(
                     self, ", ".join(RUNGS[self.kind])
                 )
             )
@@ -200,13 +200,13 @@ class Raises(Case):
     def __post_init__(self):
         super().__post_init__()
         if not (self.graph or self.eager or self.function or self.genuine):
-            raise ValueError(f"{self}: Raises needs an exception type of some side")
+            raise ValueError(f"{self}: give Raises an exception for a side: graph=…")
         if re.search(self.match, "\0"):
             raise ValueError(f"{self}: match={self.match!r} matches any message")
         works = [w for w in ("eager", "function") if w in self.ways and self.works(w)]
         if works and not self.works("graph") and self.expect is None:
             raise ValueError(
-                f"{self}: works only in {' and '.join(works)}: give the outputs, "
+                f"{self}: no error in {' and '.join(works)} only: give the outputs, "
                 "expect=…"
             )
 
@@ -216,7 +216,7 @@ class Raises(Case):
 
     @classmethod
     def alike(cls, name, slug, args, error, match, **others):
-        """A case of one exception on all sides, except those that `others` name."""
+        """A case with the same exception on all sides, except the sides in `others`."""
         errors = {"graph": error, "eager": error, "function": error, **others}
         return cls(name, slug, args, match=match, **errors)
 

@@ -139,7 +139,7 @@ def compare(expected, actual, sides, bounds=None):
 
 
 def difference(a, b):
-    """The kind of difference between two answers, the coarsest kind first.
+    """The coarsest kind of difference between two answers.
 
     Args:
         a: {path: array}.

@@ -80,7 +80,7 @@ def prove(proof, case):
         if found != case.differs:
             shown = f": {naive!r}" if found == "raises" else ""
             raise Mismatch(
-                f"{proof.name}.{case}: not a false friend by {case.differs}: the naive "
+                f"{proof.name}.{case}: differs={case.differs!r} is wrong: the naive "
                 f"form {FOUND[found]}{shown}"
             )
     return {"compat.v1": Tally(1, 1)}

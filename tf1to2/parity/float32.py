@@ -103,7 +103,7 @@ class Table:
 
     @staticmethod
     def here():
-        """See `here` of the module."""
+        """As the function `here` of the module."""
         return here()
 
     def _read(self):
@@ -124,7 +124,7 @@ class Table:
                 rows[key] = row
 
     def of(self, pair, case):
-        """{leaf: Row} of one case, here."""
+        """{leaf: Row} of one case, for the installed TensorFlow."""
         rows = [r for r in self.by_release.values() if releases.here(r.where)]
         return {
             row.leaf: row
@@ -260,7 +260,7 @@ class Table:
                 )
         unknown = set(rows) - set(map(leaf, expected[0]))
         if unknown and not partial:
-            raise Mismatch(f"no leaf for the rows {', '.join(unknown)}: {self.made_by}")
+            raise Mismatch(f"rows without a leaf: {', '.join(unknown)}: {self.made_by}")
         total.ulps = max([0, *(units for units, _ in found.values())])
         finite = [r for _, r in found.values() if np.isfinite(r)]
         total.relative = max([0.0, *finite])
@@ -273,11 +273,11 @@ class Table:
         if row is None:
             if relative <= LAST_BITS:
                 return None
-            return f"more than {LAST_BITS:.2g} without a row: {self.made_by}"
+            return f"the table has no row for this distance: {self.made_by}"
         if row.noise:
             if loudest <= NOISE_SLACK * row.noise:
                 return None
-            return f"{loudest:.2g}, but its row has noise of {row.noise:.2g}"
+            return f"noise of {loudest:.2g}, but its row says {row.noise:.2g}"
         if relative <= self.slack * row.relative + LAST_BITS:
             return None
         return f"more than {self.slack} times the {row.relative:.2g} of its row"

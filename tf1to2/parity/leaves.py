@@ -1,4 +1,4 @@
-"""Compares every leaf of two answers: identical, or the distance and the rung."""
+"""Compares every leaf of two answers: the distance, and the kind of difference."""
 
 import dataclasses
 import re
@@ -52,7 +52,7 @@ class Leaf:
 
     @property
     def order(self):
-        """The key for sorting: by rung, then by step."""
+        """The key for sorting: by kind of difference (`rung`), then by step."""
         return RUNGS.index(self.rung), self.step
 
     @property

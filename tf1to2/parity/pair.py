@@ -392,7 +392,7 @@ def _told(wrong, leaves):
 
 
 def first(wrong):
-    """The first difference in [(comparison, `Leaf`)]: its rung or step, its path."""
+    """The first difference in [(comparison, `Leaf`)], as text: its kind and path."""
     leaf = min((leaf for _, leaf in wrong), key=lambda leaf: leaf.order)
     rung = f"step {leaf.step}" if leaf.rung == "step" else leaf.rung
     return f"{rung}: {leaf.path}"

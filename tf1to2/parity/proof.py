@@ -114,7 +114,7 @@ class Proof:
         self._answered = functools.cache(self._legacy_answer)
 
     def _refuse_unknown(self, bound):
-        """Raises if the case, way or side of a bound is unknown; leaves come later."""
+        """Raises if the case, way or side of a bound is unknown; checks no leaves."""
         named = [
             case
             for case in self.cases
@@ -247,7 +247,7 @@ class Proof:
 
     @staticmethod
     def float32_way(case):
-        """The way that compares `case` with 1.15 in float32: all give the same bits."""
+        """The way to run `case` for float32: all ways give the same bits."""
         ways = ("eager", "function", "dynamic")
         return next((way for way in ways if way in case.ways), None)
 

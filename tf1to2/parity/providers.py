@@ -37,10 +37,12 @@ class Module:
         self._proofs = {proof.name: proof for proof in found}
         self._name = module.__name__
         if len(self._proofs) < len({id(proof) for proof in found}):
-            raise CommandError(f"{where}: two proofs have the same name: add name=")
+            raise CommandError(f"{where}: two proofs have one name: add name= to one")
         paths = [proof.recording.path for proof in self._proofs.values()]
         if len(set(paths)) < len(paths):
-            raise CommandError(f"{where}: two pairs use the same file: add recording=")
+            raise CommandError(
+                f"{where}: two pairs use one file: add recording= to one"
+            )
         if not found:
             raise CommandError(f"{where} has no proof: add one, pair = Pair(…)")
 

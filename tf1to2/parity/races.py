@@ -40,15 +40,15 @@ ASKING = ("IsVariableInitialized", "VarIsInitializedOp")
 
 
 LATE = (
-    ". A variable of TensorFlow 1 and its identity are one memory, which is read when "
-    "the run ends, whatever waits for them: fetch a copy, such as x + 0"
+    ". A control dependency does not help: TensorFlow 1 reads the memory of a "
+    "variable, also through tf.identity, when the run ends. Fetch a copy, such as x + 0"
 )
 """Added if there is an order, such as a control dependency, that has no effect."""
 
 
 @contextlib.contextmanager
 def watched():
-    """A list that collects a sentence for each variable with a race."""
+    """A context: a list that collects a sentence for each variable with a race."""
     found, seen = [], set()
 
     def look(graph, fetched, feeds):
@@ -64,7 +64,7 @@ def watched():
 
 @contextlib.contextmanager
 def drawing():
-    """A dict that collects the `seeds` of each graph that is run."""
+    """A context: a dict that collects the `seeds` of each graph that is run."""
     found, seen = {}, set()
 
     def look(graph, fetched, feeds):

@@ -112,7 +112,7 @@ class Recording:
         )
 
     def stands(self, entry):
-        """Whether an `Entry` is recorded and not stale; if so, it gets its answers."""
+        """Whether an `Entry` is recorded and not stale; if so, sets its answers."""
         if not self.path.exists():
             return False
         try:
@@ -193,7 +193,7 @@ class Recording:
 
 
 class Versions(typing.NamedTuple):
-    """The versions that answered, and notes on the answers.
+    """The versions of the process that answered, and notes on the answers.
 
     Attributes:
         tensorflow: its version.
@@ -474,8 +474,8 @@ def _unimported(page, module, message):
     if not others:
         return text
     return (
-        f"{text}: {found[0]} hides {' and '.join(others)}: in folders= put the folder "
-        "first in which Python shall look first"
+        f"{text}: {found[0]} hides {' and '.join(others)}: list the folder that "
+        "Python must search first as the first of folders="
     )
 
 

@@ -53,7 +53,7 @@ def prove(proof, case, way):
 
 
 def _compare_works(proof, case, way, side, expected, actual):
-    """Compares the outputs of bad input on two sides where it works."""
+    """Compares the outputs of two sides that accept the bad input."""
     if case.expect is not None:
         compare_expected(proof, case, actual)
     if expected is None or not proof.strict:  # float32 only if strict

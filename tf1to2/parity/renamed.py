@@ -12,7 +12,7 @@ AUTO = "auto"
 
 
 class Kind(typing.NamedTuple):
-    """The shape must agree; dtypes may differ, because a program may be widened."""
+    """The shape of a variable; its dtype may differ, as a program may be widened."""
 
     shape: tuple
     dtype: str = ""

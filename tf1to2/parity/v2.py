@@ -105,7 +105,8 @@ class _Call:
             result = self.compiled(tensors)
             if self.traces > max(traces, len(self.signatures)):
                 raise Retraced(
-                    "%d traces for %d signatures" % (self.traces, len(self.signatures))
+                    "the tf.function has %d traces for %d signatures"
+                    % (self.traces, len(self.signatures))
                 )
         else:
             reset()
@@ -249,7 +250,7 @@ def _old_names(request):
 
 
 def _matched(request, shapes):
-    """`request` with names in place of "auto"; it gets the matches: see `matching`.
+    """`request` with matched names in place of "auto"; stores them in `matched`, too.
 
     Args:
         request: has `left`, {name on the left: shape}, and `matched`, which is filled.

@@ -68,7 +68,7 @@ def _as_it_is():
 
 
 def wide(value):
-    """`value` with the numbers that would become float32 as float64.
+    """Converts `value` to float64 if TensorFlow would make a float32 tensor of it.
 
     Args:
         value: a value that is converted to a tensor without a dtype.

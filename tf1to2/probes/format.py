@@ -1,4 +1,4 @@
-"""Reads a file of `table`. guide/maintaining/probe.md describes the format."""
+"""Reads a file of the folder `table`; its format: guide/maintaining/probe.md."""
 
 import re
 

@@ -135,7 +135,7 @@ PLAIN, MOST = 3, 12  # how many names of a pair of seeds, and pairs, are printed
 
 
 def _drawn(recording, kept, wide, narrow):
-    """Lines with the seeds with which each case draws: a port needs them.
+    """Lists the seeds of each case's random operations: a port needs them.
 
     All seeds are saved beside the recording, as {case: {"float64" or "float32": {name
     of an operation: [seed, seed2]}}}. A formula in place of a kernel without float64
@@ -181,7 +181,7 @@ def _pairs(case, seeds):
     for op, pair in seeds.items():
         by_pair.setdefault(tuple(pair), []).append(op)
     told = [
-        f"  {case} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
+        f"  {case} draws with (seed, seed2) = {pair}: {_few(ops, PLAIN)}"
         for pair, ops in by_pair.items()
     ]
     more = len(told) - MOST
@@ -194,7 +194,7 @@ def _few(names, most):
 
 
 def _today():
-    """As `float32.here`, without an import of TensorFlow; "" where it is missing."""
+    """As `float32.here`, without importing TensorFlow; "" if it is not installed."""
     try:
         version = importlib.metadata.version("tensorflow")
     except importlib.metadata.PackageNotFoundError:
@@ -254,7 +254,7 @@ def _racing(answered):
 
 
 def _by_case(entries, said):
-    """The texts of {key of an entry: text}, for each case that of its first size."""
+    """One text per case, from {key of an entry: text}: the text of the first size."""
     first = {}
     for entry in entries:
         if entry.key in said:

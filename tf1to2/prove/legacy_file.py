@@ -455,7 +455,7 @@ def _assigned(node):
 
 
 def _read_of(node, name):
-    """The attributes that a class reads of an argument, or of the attribute for it."""
+    """The attributes that a class reads of an argument: `config.x`, `self.config.x`."""
     known = {name} | {
         f"self.{target}"
         for target, value in _assigned(node)

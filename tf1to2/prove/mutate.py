@@ -360,10 +360,12 @@ def add_arguments(parser):
     shared.add_proofs(parser)
     shared.add_jobs(parser)
     parser.add_argument(
-        "--sample", type=int, help="try only so many changes, at random"
+        "--sample", type=int, help="number of changes to try, chosen at random"
     )
     parser.add_argument(
-        "--only", default="", help="try only changes whose description has this text"
+        "--only",
+        default="",
+        help="try only changes with this text in their description",
     )
     parser.add_argument(
         "--results", metavar="FILE", help="save results as JSON, to resume later"
@@ -404,7 +406,7 @@ def run(options):
         )
         if not report["control"]:
             raise CommandError(
-                f"{name} passed before the changes, but fails now: run it again"
+                f"{name} passed before the changes, but fails now: run mutate again"
             )
         keep(report)
         seen, tried = score(report)

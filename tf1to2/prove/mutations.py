@@ -99,7 +99,7 @@ def _arguments(tree):
 
 
 def _nodes(tree):
-    """The nodes of functions, classes and tables, in the same order for a copy."""
+    """The nodes of functions, classes and tables; a copy has the same order."""
     return [
         node
         for part in tree.body

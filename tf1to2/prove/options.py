@@ -5,8 +5,12 @@ import argparse
 
 def add_proofs(parser):
     """Adds the arguments FILE, the file or module with proofs, and NAME, of proofs."""
-    parser.add_argument("provider", metavar="FILE", help="test_port.py, or a module")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="default: all")
+    parser.add_argument(
+        "provider", metavar="FILE", help="test_port.py, or a module with proofs"
+    )
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="proofs or pairs to take; default: all"
+    )
 
 
 def add_jobs(parser):

@@ -25,7 +25,10 @@ def add_arguments(parser):
         "file", metavar="FILE", nargs="?", help="file with pairs: test_port.py"
     )
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="pairs to prove, PAIR or PAIR.FUNCTION; default: all",
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--all", action="store_true", help="show every leaf")
@@ -287,7 +290,7 @@ def _counted(cases):
 
 
 def _table(cases, every):
-    """The table of leaves: of each case those that fail and the most distant others."""
+    """The table of leaves: in each case, the failing and the most distant ones."""
     forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
     rows = []
     for case in cases:
@@ -299,6 +302,6 @@ def _table(cases, every):
             rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
             name = ""
         if more := 0 if every else len(leaves) - len(shown):
-            nearer = "identical" if _same(leaves[len(shown)]) else "no larger"
-            rows.append(["", f"… {more} more: --all", *[""] * len(forms), nearer])
+            nearer = "identical" if _same(leaves[len(shown)]) else "not larger"
+            rows.append(["", f"… {more} more, see --all", *[""] * len(forms), nearer])
     return table(["case", "leaf", *forms, "verdict"], rows)

@@ -23,7 +23,7 @@ def add_arguments(parser):
         "--environment",
         metavar="DIR",
         default=".venv-tf1",
-        help="folder of 1.15.5, installed if missing (default: %(default)s)",
+        help="folder for TensorFlow 1.15.5; made if missing (default: %(default)s)",
     )
     parser.add_argument(
         "--with",

@@ -14,7 +14,12 @@ WAYS = {"float32": FLOAT32, **proven.WAYS, "keras": "Keras"}
 
 
 def add_arguments(parser):
-    parser.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")
+    parser.add_argument(
+        "topic",
+        metavar="TOPIC[.NAME]",
+        nargs="*",
+        help="topics or pairs to prove; default: all",
+    )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument(
         "--settings",
@@ -173,7 +178,10 @@ def _text(report):
     raw = [p[FLOAT32] for p in report["pairs"].values() if FLOAT32 in p]
     if raw:
         all_of, differ = (sum(c[key] for c in raw) for key in ("leaves", "differ"))
-        line = f"float32 as given: {all_of - differ} of {all_of} identical to 1.15.5"
+        line = (
+            f"float32 as given: {all_of - differ} of {all_of} arrays identical to "
+            "1.15.5"
+        )
         far = max(cell["relative"] for cell in raw)
         within = f", the rest within {far:.0e} of the largest value of the array"
         lines.append(line + (within if differ else ""))

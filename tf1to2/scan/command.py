@@ -65,13 +65,16 @@ def add_rules(parser, verb):
         help=f"{verb} only these: verdict, topic, name, or module such as tf.contrib",
     )
     parser.add_argument(
-        "--ignore", metavar="RULE,…", type=_rules, help=f"do not {verb} these"
+        "--ignore",
+        metavar="RULE,…",
+        type=_rules,
+        help=f"do not {verb} these; rules as for --select",
     )
     parser.add_argument(
         "--exclude",
         metavar="PATTERN,…",
         type=_rules,
-        help="skip files and directories that match",
+        help="skip files and directories that match a pattern",
     )
 
 

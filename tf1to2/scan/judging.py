@@ -97,7 +97,7 @@ def _judged(use, origins):
 
 
 def _counts(use, entry):
-    """Whether an entry has a change for a kind of the arguments of a use."""
+    """Whether an entry has a change for the kind of an argument that a use passes."""
     kinds = {kind for _, kind in use.call.kinds}
     return any(change.passed in kinds for change in entry.changes)
 
@@ -172,7 +172,7 @@ def _looked_up(symbol, call):
 
 
 def _asks(origin):
-    """Whether an origin asks for TensorFlow's version, or whether a name exists."""
+    """Whether an origin checks TensorFlow's version, or that a name exists."""
     name = records.public(origin)  # `tf.__version__`, and methods called on it
     versions = [v for v in guards.VERSIONS if name == v or name.startswith(f"{v}.")]
     return bool(versions) or origin.endswith(guards.ASKED)

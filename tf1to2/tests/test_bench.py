@@ -141,7 +141,7 @@ class ReportTest(unittest.TestCase):
         text = report.text(REPORT)
         self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0\.50–0\.50")
         self.assertIn("the best of four forms of TensorFlow 2 takes 0.50", text)
-        self.assertIn("longer: none; perhaps: none", text)
+        self.assertIn("slower: none; perhaps slower: none", text)
         self.assertNotIn("Programs", text)
 
     def test_whole_programs(self):
@@ -163,7 +163,7 @@ class ReportTest(unittest.TestCase):
             for pair, timings in [("a.b", slower), ("a.c", unsure), ("a.d", FORMS)]
         ]
         text = report.summary({**REPORT, "calls": calls})
-        self.assertIn("longer: a.b large; perhaps: a.c large", text)
+        self.assertIn("slower: a.b large; perhaps slower: a.c large", text)
         self.assertIn("too busy for these numbers", text)
 
 

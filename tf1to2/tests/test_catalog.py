@@ -662,7 +662,7 @@ class UseTest(unittest.TestCase):
                 "tf.keras.layers.AveragePooling2D",
                 Call(0, (), False),
                 "changed",
-                "pool_size must be given: it was (2, 2)",
+                "pool_size must be given: its default was (2, 2)",
             ),
             (
                 "what a layer refuses",
@@ -1056,7 +1056,7 @@ class ArgumentsTest(unittest.TestCase):
                 ["write axis= in place of dim="],
             ),
             ("by its place", "(oldpath)", "(src)", ["write src= in place of oldpath="]),
-            ("required", "(x=2)", "(x)", ["x must be given: it was 2"]),
+            ("required", "(x=2)", "(x)", ["x must be given: its default was 2"]),
             ("new", "(x)", "(x, *, y)", ["y must be given"]),
             ("moved", "(a, b)", "(b, a)", ["argument 1 was a and is b"]),
             (

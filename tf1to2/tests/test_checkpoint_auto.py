@@ -125,7 +125,7 @@ class AutoTest(Conversion):
             "net/fc2/bias  float32 [4]  (could be net/one/b or net/two/b)", text
         )
         self.assertIn(
-            "/Adam_1  float32 [4]  (no place that is left fits: drop it?)", text
+            "/Adam_1  float32 [4]  (it fits no place that is left: drop it?)", text
         )
         left = json.loads(text[text.index("\n{") : text.rindex("}") + 1])
         places = {f"net/{n}/{v}": "" for n in ("one", "two") for v in "bw"}

@@ -218,7 +218,7 @@ class BadMapTest(Conversion):
             (
                 "stars that nothing fills",
                 having(MAP, "tensors", "dense/*", "*/net/*"),
-                r"dense/\*: \*/net/\* must have as many stars, or none",
+                r"dense/\*: \*/net/\* must have as many stars as the old name, or none",
             ),
             (
                 "auto of another type",

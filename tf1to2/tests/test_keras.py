@@ -217,7 +217,7 @@ class DistancesTest(Folder):
     def test_no_row(self):
         self.distances(4).table.replace("p", [])
         self.prove(4)
-        with self.assertRaisesRegex(Mismatch, "without a row: make upkeep"):
+        with self.assertRaisesRegex(Mismatch, "no row for this distance: make upkeep"):
             self.prove(16)
 
     def test_a_naive_form_that_is_none(self):

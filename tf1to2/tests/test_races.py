@@ -149,7 +149,7 @@ class UnorderedTest(unittest.TestCase):
     def test_an_order_that_does_not_count_is_explained(self):
         (found,) = self.found(identity_before_the_train_op)
         self.assertRegex(found, "global_step: Identity reads it, AssignAdd writes it")
-        self.assertIn("fetch a copy, such as x + 0", found)
+        self.assertIn("Fetch a copy, such as x + 0", found)
 
     @parameterized.expand(
         [

@@ -82,7 +82,7 @@ class AnotherProcessorTest(unittest.TestCase):
     def test_other_noise_is_no_difference(self):
         row = float32.Row("p.f", "a case", "outputs", 60, 0.8, noise=1.0)
         self.check(row=[row], units=2**23)
-        with self.assertRaisesRegex(Mismatch, "has noise of 1"):
+        with self.assertRaisesRegex(Mismatch, "but its row says 1"):
             self.check(row=[row], units=2**26)
 
 

@@ -125,8 +125,8 @@ class PartsTest(unittest.TestCase):
     def test_the_seeds_are_kept_for_the_port(self):
         self.seeds = lambda name, wide: NORMAL if name == "train" else {}
         out = self.record()
-        self.assertIn(f"  {TRAIN} draws with seed, seed2 (7, 5): a/Normal, b/N", out)
-        self.assertIn(f"  {TRAIN} draws with seed, seed2 (7, 41): c/Uniform\n", out)
+        self.assertIn(f"  {TRAIN} draws with (seed, seed2) = (7, 5): a/Normal, b", out)
+        self.assertIn(f"  {TRAIN} draws with (seed, seed2) = (7, 41): c/Uniform\n", out)
         self.assertIn("  all seeds: test_port.seeds.json; to draw the same ", out)
         path = self.folder.path / "test_port.seeds.json"
         known = {TRAIN: {"float32": NORMAL, "float64": NORMAL}}
@@ -139,7 +139,7 @@ class PartsTest(unittest.TestCase):
         self.seeds = lambda name, wide: WIDE if wide else NORMAL
         out = self.record()
         for dtype, seed2 in (("float64", 62), ("float32", 41)):
-            told = f"  {TRAIN}, in {dtype}, draws with seed, seed2 (7, {seed2}): c/"
+            told = f"  {TRAIN}, in {dtype}, draws with (seed, seed2) = (7, {seed2}): c/"
             self.assertIn(told, out)
 
     def test_no_seeds_no_file(self):

@@ -11,9 +11,9 @@ def add_arguments(parser):
         "what",
         nargs="+",
         metavar="TOPIC[.NAME]",
-        help="also a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
+        help="also a name of numerics, or two files: OLD.py NEW.py [NAME | OLD=NEW …]",
     )
-    parser.add_argument("--unified", action="store_true", help="plain diff -u")
+    parser.add_argument("--unified", action="store_true", help="print a plain diff -u")
     parser.add_argument(
         "--keras", action="store_true", help="show the Keras page on the right"
     )

@@ -74,7 +74,11 @@ SETTINGS = {
 
 def add_arguments(parser):
     parser.add_argument(
-        "-o", "--output", metavar="DIR", default="site", help="%(default)s"
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="site",
+        help="folder to write (default: %(default)s)",
     )
     parser.set_defaults(run=run)
 
@@ -106,7 +110,7 @@ def write(directory):
     target = pathlib.Path(directory)
     try:
         if target.exists() and any(target.iterdir()) and not (target / OURS).exists():
-            raise CommandError(f"{target} has other files: give a folder of its own")
+            raise CommandError(f"{target} contains other files: give a new folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".site-") as folder:
             built = _built(pathlib.Path(folder))
@@ -119,7 +123,7 @@ def write(directory):
 
 
 def _built(folder):
-    """Path of the site, built in a folder from texts that are written there."""
+    """Writes the texts to a folder, builds the site there, and returns its path."""
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -161,7 +165,7 @@ def _built(folder):
 
 
 def _mended(text):
-    """A page with what a screen reader misses in it, and code that may be wrapped."""
+    """Adds attributes for screen readers to a page, and lets its long names wrap."""
     for found, wanted in MISSED.items():
         text = text.replace(found, wanted)
     for found, wanted in SPARED.items():

@@ -32,7 +32,7 @@ def add_arguments(parser):
         "name",
         nargs="*",
         metavar="NAME",
-        help="optimizers.Adam, lstm_to_keras, keras.layers.train",
+        help="definition to copy: optimizers.Adam, lstm_to_keras, keras.layers.train",
     )
     parser.add_argument("--list", action="store_true", help="list the names")
     parser.add_argument(
@@ -95,7 +95,7 @@ def assigned():
 
 
 def _is_whole(definition):
-    """Whether a definition uses no module as a value, of which any name may be used."""
+    """Whether a definition uses no module as a value: then its needs are all known."""
     statements = (i.statement for i in needed([definition])[1])
     return not any(library.edition().module(s.split()[1]) for s in statements)
 

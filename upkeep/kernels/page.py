@@ -298,7 +298,7 @@ def _sentence(m):
 
 
 def _rows(m):
-    """0 0 0 … 1 1 1 … 3: four classes or segments for the rows of a matrix."""
+    """Four classes or segments for the rows of a matrix: 0 0 0 … 1 1 1 … 3."""
     return tf.range(tf.shape(m)[0]) * 4 // tf.shape(m)[0]
 
 

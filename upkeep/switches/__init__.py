@@ -27,7 +27,7 @@ SIDES = {"1.15.5": NEW, "today": OLD}
 
 
 def measure(python, switches):
-    """Runs the program without a switch, and under each.
+    """Runs the program without a switch, and once with each switch.
 
     Args:
         python: path of the interpreter that has the TensorFlow.

@@ -21,7 +21,7 @@ def batches(inputs):
 
 
 def cycle(inputs, convert=lambda array: array):
-    """A function of a number of steps: iterates over so many batches, in a cycle.
+    """Makes a function that iterates over so many batches, in an endless cycle.
 
     Args:
         inputs: `Inputs`.
@@ -84,7 +84,7 @@ def lstm(batch, length=20):
 
 
 def embedding(batch):
-    """Two classes of ten words of 10,000, by the mean of their rows of 64."""
+    """Two classes of ten words: the mean of embeddings, vocabulary 10,000, size 64."""
     random = np.random.RandomState(5)
     start = {
         "table": random.standard_normal((10000, 64)).astype("f") / 8,
@@ -96,7 +96,7 @@ def embedding(batch):
 
 
 def beam_search(batch):
-    """Sixteen tokens of 50, four hypotheses, by a decoder of 32 units."""
+    """Beam search: 16 steps, vocabulary of 50, 4 beams, a decoder of 32 units."""
     random = np.random.RandomState(6)
     start = {
         "embedding": _weights(random, 50, 32),

@@ -150,7 +150,7 @@ def cross_entropy(labels, logits):
 
 
 def training(inputs, build, optimizer):
-    """The forms of a training program: fed, and from a dataset's iterator."""
+    """The forms of a training program: with `feed_dict`, and with an iterator."""
 
     def fetches(*batch):
         loss = build(*batch)
@@ -161,12 +161,12 @@ def training(inputs, build, optimizer):
 
 
 def calls(inputs, build):
-    """The forms of a prediction: fed, and from a dataset's iterator."""
+    """The forms of a prediction: with `feed_dict`, and with an iterator."""
     return forms(inputs, lambda *batch: [build(*batch)])
 
 
 def forms(inputs, build):
-    """{form: function that makes it}; `build` returns the fetches."""
+    """{form: function that makes the form}; `build` returns the fetches."""
 
     def fed():
         with tf.Graph().as_default():

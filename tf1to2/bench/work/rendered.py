@@ -90,7 +90,7 @@ def _mean(ratios):
 
 
 def summary(report, batches=runs.BATCHES):
-    """{(kind, form): (geometric mean, that of CPU, share of slower ones, count)}."""
+    """{(kind, form): (mean ratio, mean ratio of CPU, share of slower rows, rows)}."""
     found, side = {}, _side(report)
     for form in (*FROM_NUMPY, *AT_HAND):
         for kind, programs in KINDS.items():
@@ -156,11 +156,11 @@ def today(report):
 
 
 def told(report):
-    """Sentences on the time of today's `compat.v1`."""
+    """A line for each form: the time of today's `compat.v1`, relative to 1.15.5."""
     if not report.get("work"):
         return []
     return [
-        f"today's `compat.v1`, `{form}`: {mean:.2f} of {runs.GENUINE}"
+        f"`{form}` of today's `compat.v1`: {mean:.2f} of its time in {runs.GENUINE}"
         for form, mean in today(report).items()
     ]
 
@@ -201,7 +201,7 @@ def _of_base(report, title, of):
 
 
 def _gains(report):
-    """The times of each form for some programs, in the order of learning them."""
+    """The table of times of each form for some programs, simple forms first."""
     asked = [row for row in _rows(report) if (row["program"], row["batch"]) in SHOWN]
     side, rows = _side(report), []
     for form in (f"{side}, Session.run", f"{side}, Session.run, iterator", *ORDER):

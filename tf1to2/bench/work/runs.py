@@ -37,7 +37,7 @@ STEPS = {1: 128, 64: 128, 1024: 32}
 
 
 def ways(program, python37=None):
-    """[(prefix of its forms, module of `work`, interpreter)] of a program."""
+    """How to run a program: [(prefix of form names, module of `work`, interpreter)]."""
     found = [(TODAY, "legacy", None), ("", "native", None)]
     if program not in WITHOUT_KERAS:
         found.append(("", "by_keras", None))
@@ -115,7 +115,7 @@ def start_and_memory(program, batch, forms, python37=None):
 
 
 def values(program, batch, steps, python37=None):
-    """{form: last loss or output after so many steps}; for epochs, the mean loss."""
+    """{form: last loss or output after `steps` steps}; for epochs, the mean loss."""
     found = {}
     for side, way, python in ways(program, python37):
         with start(program, batch, way, python) as process:

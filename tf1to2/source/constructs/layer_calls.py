@@ -1,4 +1,4 @@
-"""Calls of a Keras layer or model with other arguments than tensors: `layer(x, 2)`.
+"""Calls of a Keras layer or model with an argument that is no tensor: `layer(x, 2)`.
 
 Keras 3 accepts only tensors by position, and `training` only as a keyword.
 """

@@ -21,7 +21,7 @@ FLOWS = re.compile(r"\.flow(_from_\w+)?$")
 
 
 def kinds(values, called):
-    """`BESIDE` for steps with a Sequence that are not its length, or `BEYOND`.
+    """`BESIDE` if the steps may differ from a Sequence's length; `BEYOND` if larger.
 
     `BEYOND` if both numbers are known, and there are more steps than batches.
     """

@@ -85,7 +85,7 @@ class Words:
         return False
 
     def add_objects(self):
-        """Adds the objects of possible methods, and the names of their values."""
+        """Adds the objects of possible methods, and the names assigned to them."""
         new = guards.named(self.source)
         for owner, members in methods.followed().items():
             if owner.rpartition(".")[2].encode() in self.source:
@@ -123,7 +123,7 @@ class Words:
         self.add(seen)
 
     def _is_alias(self, word):
-        """Whether a file assigns another name to a word: `net = self.model`."""
+        """Whether a file makes a word an alias of another name: `net = self.model`."""
         return any(ALIAS.match(self.source, start) for start, _ in self._places(word))
 
     def ahead(self):

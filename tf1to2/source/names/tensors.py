@@ -43,7 +43,7 @@ def fed(call):
 
 
 class Certainty(enum.IntEnum):
-    """Whether an expression is a KerasTensor."""
+    """How certain it is that an expression is a KerasTensor."""
 
     NO = 0
     MAYBE = 1

@@ -383,7 +383,7 @@ class Walk:
         self._push(inner, inside, body)
 
     def _mention_overridden(self, scope, bases, body, inside):
-        """Adds a mention for a method that its base class does not call any more."""
+        """Adds a mention for a method that the class's base no longer calls."""
         for function in body.named_children if bases else ():
             function = function.child_by_field_name("definition") or function
             if function.type != "function_definition":

@@ -1,1 +1,1 @@
-"""The site of `tf1to2 page`: Sphinx and MyST, and what shows a pair side by side."""
+"""The site of `tf1to2 page`: made by Sphinx and MyST; shows pairs side by side."""

@@ -114,11 +114,11 @@ class _Told:
         self.texts = {}
 
     def of(self, symbol):
-        """The number of what is said of a name."""
+        """The number of the text about a name."""
         return self.of_entry(symbol, answer.named(symbol).entry)
 
     def of_entry(self, symbol, entry):
-        """The number of what an `Entry` says of a name."""
+        """The number of the text that an `Entry` has about a name."""
         message = entry.message.removeprefix(f"{entry.symbol}: ")
         proofs = links.proofs(symbol)
         others = [pair for pair in proofs if pair != entry.pair][:FEW]
@@ -137,7 +137,7 @@ class _Told:
 
 
 def _names():
-    """Every name and module, those of several names each, and old paths of Keras."""
+    """Every name and module, all names of an object, and old paths of Keras."""
     paths = {f"tf.{path}" for path in standalone.paths()}
     known = {*facts.names(), *entries.symbols(), *paths, messages.EXAMPLES}
     return sorted(known - {"tf"})
@@ -145,7 +145,7 @@ def _names():
 
 @functools.cache
 def _of_keras():
-    """{name of the package keras, or of tf.keras: `Entry`} of what Keras 3 lacks."""
+    """{name of the package keras or tf.keras that Keras 3 lacks: its `Entry`}."""
     known = {*keras_names.table(), *keras_names.successors()}
     known |= {path.removeprefix("keras.") for path in standalone.paths()}
     found = {}
@@ -158,7 +158,7 @@ def _of_keras():
 
 
 def _pairs():
-    """{pair: [what it does, what is proven of it]}."""
+    """{pair: [its summary, its proof in words]}."""
     return {
         f"{stem}.{name}": [
             topic.summaries[name],

@@ -1,4 +1,4 @@
-"""Names that may be broken after their dots, underscores and slashes: with `<wbr>`."""
+"""Allows line breaks in names, after dots, underscores and slashes: by `<wbr>`."""
 
 import re
 
@@ -13,7 +13,7 @@ AFTER = re.compile(r"(?<=[\w)\]])[./](?=[A-Za-z_])|(?<=[A-Za-z0-9])_+(?=[A-Za-z0
 
 
 def breakable(page):
-    """A page of HTML whose names in text and tables may be broken.
+    """Allows line breaks in the names of a page of HTML, in text and tables.
 
     A browser breaks a line at a `<wbr>` where the line is too long, and copies nothing
     of it. Numbers stay whole: "0.5", but "tf.<wbr>nn.<wbr>l2_<wbr>loss".

@@ -93,7 +93,7 @@ def _docstring(module, definition):
 
 
 def _parts(rows, docs):
-    """Rows up to the docstrings' first lines, the rest of these, and the code below.
+    """Splits rows: up to the docstrings' first lines, the other docstring lines, code.
 
     Args:
         rows: of `align`.
@@ -146,13 +146,13 @@ def slug(text):
 
 
 class _Column:
-    """The lines of one side, and how many rows are empty since the last of them."""
+    """The lines of one side, and the number of empty rows after the last line."""
 
     def __init__(self):
         self.spans, self.gap, self.folded = [], 0, False
 
     def begin(self, folded):
-        """Begins a part; a part of so many `folded` rows is shown by a button."""
+        """Begins a part; if it has `folded` rows, adds a button that shows them."""
         self._fill()
         self.folded = folded
         if folded:

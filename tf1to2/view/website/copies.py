@@ -87,7 +87,7 @@ def _written(match):
 
 
 def _pair(name):
-    """A pair with what is proven of it, and its form by Keras."""
+    """A pair as Markdown, with its proof in words and its Keras form."""
     stem, _, own = name.partition(".")
     pair, topic = library.pairs()[name], topics.topics()[stem]
     lines = [_heading(name, own), f"{pair[1].first_line}\n", *_sides(pair)]

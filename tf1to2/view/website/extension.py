@@ -100,14 +100,14 @@ def _raw(text):
 
 
 def _folded(kind, summary, inner, is_open=False):
-    """Nodes below a line that unfolds them."""
+    """Nodes in a `<details>`, below a summary line that unfolds them."""
     opened = " open" * is_open
     start = _raw(f"<details class={kind}{opened}><summary>{summary}</summary>")
     return [start, *inner, _raw("</details>")]
 
 
 def _forms(topic, name, pair):
-    """The exact form and, where there is one, Keras', to choose from."""
+    """The exact form of a pair and its Keras form, if any; the reader chooses."""
     exact = columns(f"{topic.name}.{name}", pair)
     if name not in topic.distances:
         return exact
@@ -122,7 +122,7 @@ def _forms(topic, name, pair):
 
 
 def _ways(place, definitions):
-    """Links to the code that definitions name, from a place."""
+    """Links from a place to the code that its definitions refer to."""
     own = {library.place(definition) for definition in definitions}
     places = dict.fromkeys(
         library.place(what)
@@ -139,7 +139,7 @@ def _ways(place, definitions):
 
 
 def _page(there, here):
-    """The file that has a place, seen from the page of another; "" for the same."""
+    """The link from the page of `here` to that of `there`; "" if it is the same."""
     there, here = map(page_of, (there, here))
     return "" if there == here else "../" * here.count("/") + f"{there}.html"
 
@@ -152,7 +152,7 @@ def page_of(place):
 
 
 def _told_to_myst(app, doctree):
-    """Links to anchors with dots, of other pages, too, are checked as all others."""
+    """Lists the anchors with dots for MyST, so that it checks the links to them."""
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title).astext()
@@ -161,7 +161,7 @@ def _told_to_myst(app, doctree):
 
 
 def _lessons_in_sidebar(app, page, template, context, doctree):
-    """Pointing at a topic in the sidebar shows its line."""
+    """Adds the lesson of each topic to its link in the sidebar, as a tooltip."""
     known = topics.topics()
 
     def link(match):

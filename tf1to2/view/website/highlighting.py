@@ -1,4 +1,4 @@
-"""Highlighted code in half of the bytes: no tags where they change little."""
+"""Writes highlighted code in half of the bytes: no tags for most plain tokens."""
 
 from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Whitespace
@@ -8,7 +8,7 @@ PLAIN = Name, Punctuation, Operator, Whitespace
 
 
 class Compact(HtmlFormatter):
-    """Writes plain names, punctuation, operators without a `<span>` of their own."""
+    """Writes plain names, punctuation and operators without a `<span>`."""
 
     def format_unencoded(self, tokensource, outfile):
         merged = ((Text if kind in PLAIN else kind, x) for kind, x in tokensource)
@@ -16,5 +16,5 @@ class Compact(HtmlFormatter):
 
 
 def use(app):
-    """Has the builder of an app highlight by it."""
+    """Makes the builder of a Sphinx app highlight code with `Compact`."""
     app.builder.highlighter.formatter = Compact

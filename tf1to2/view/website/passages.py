@@ -1,4 +1,4 @@
-"""passages.js: what the guide has, for the questions that are asked in the site's box.
+"""passages.js: the passages of the guide, for questions in the site's search box.
 
 search.js ranks the passages as `explain/questions.py` does: the words, the thresholds
 and the numbers that it needs are written here, so that they are in one place.

@@ -52,7 +52,7 @@ def children(page):
 
 
 def target(path, anchor):
-    """Where a file or a folder of programs is shown: "page#anchor", or None."""
+    """The place that shows a file or a folder of programs: "page#anchor", or None."""
     if path in pages():
         return path
     page = files().get(path)
@@ -93,7 +93,7 @@ def changes(number):
 
 
 def with_changes(plan):
-    """The plan, whose section of each stage ends with what changes in the program."""
+    """The text of the plan, with the program's changes at the end of each stage."""
 
     def section(match):
         number = int(match[2])
@@ -104,9 +104,9 @@ def with_changes(plan):
 
 
 def _shown(number, lines, folded):
-    """A difference as Markdown."""
+    """The difference between two stages as Markdown."""
     signs = [line[:1] for line in lines[2:]]
-    counts = f"{signs.count('-')} lines go, {signs.count('+')} are new"
+    counts = f"{signs.count('-')} lines removed, {signs.count('+')} added"
     said = f"From stage {number - 1} to stage {number}: {counts}"
     code = "\n".join(["````diff", *lines, "````"])
     if not folded:

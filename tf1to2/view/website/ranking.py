@@ -1,4 +1,4 @@
-"""pages.js: what each page is about, for the page of search results.
+"""pages.js: the words of each page, for the page of search results.
 
 search.js ranks pages by BM25 in three fields, and adds the scores: the title, the names
 that the page has answers for, and all that it says, with its code.
@@ -48,7 +48,7 @@ def _counted(pages, field):
 
 
 def _said(page, text):
-    """((title, lesson), (title, names, all that it says)) of a page."""
+    """((title, lesson), (title, names, all words)) of a page."""
     text = UNSAID.sub("", text)
     shown = [_shown(*found) for found in texts.DIRECTIVE.findall(text)]
     text = texts.DIRECTIVE.sub("", text)

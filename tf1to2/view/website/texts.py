@@ -1,4 +1,4 @@
-"""The texts of the site: the guide's documents, as MyST takes them, by page.
+"""The texts of the site, by page: the guide's documents, as MyST reads them.
 
 Each file of the guide is a page; a chapter gets the pairs of its topic. Links lead to
 pages and pairs. A link to a file that the site does not have becomes plain text.
@@ -46,7 +46,7 @@ def texts():
 
 @functools.cache
 def pages():
-    """{path of a document: its page}, both as they are linked: without ".html"."""
+    """{path of a document: its page without ".html"}, both as links write them."""
     top = topics.document("guide")
     found = {ENTRY: "index", **BESIDE}
     for path in sorted(top.rglob("*.md")):
@@ -77,7 +77,7 @@ def _text(path, page):
 
 
 def _forms(picture):
-    """All forms of a picture: the reader switches the theme, site.css has the width."""
+    """All forms of a picture, light or dark, wide or narrow; site.css shows one."""
     (alt,) = re.findall('alt="(.*?)"', picture[0])
     shown = []
     for form in re.findall(r'(?:src|srcset)="(.*?)"', picture[0]):
@@ -104,7 +104,7 @@ def _program(page):
 
 
 def _outside_code(text, path, page):
-    """A text with links, but for the blocks of code in it."""
+    """As `_with_links`, but leaves the blocks of code as they are."""
     place, parts = 0, []
     for match in FENCED.finditer(text):
         parts += [_with_links(text[place : match.start()], path, page), match[0]]
@@ -133,7 +133,7 @@ def _with_links(text, path, page):
 
 
 def _target(path, anchor, text):
-    """Where a file, an anchor and a link's text lead: "page#anchor", or None."""
+    """The target of a link to a file and an anchor: "page#anchor", or None."""
     if page := pages().get(path):
         for name in (f"{page}.{anchor}", text, f"{page}.{text}"):
             if name in library.pairs() and name.startswith(page):
@@ -154,7 +154,7 @@ def _target(path, anchor, text):
 
 @functools.cache
 def _at(path, number):
-    """The place of the definition that a line of a page is of, or ""."""
+    """The place of the definition that contains a line of a page, or ""."""
     module = library.files().module(path.removesuffix(".py").replace("/", "."))
     for definition in module.definitions.values() if module else ():
         if definition.start <= number < definition.stop:
@@ -163,7 +163,7 @@ def _at(path, number):
 
 
 def _with_pairs(text, topic):
-    """A chapter with its pairs: those that it shows in their place, then the others."""
+    """A chapter with its pairs: where it shows them, and the others at its end."""
     text = re.sub(r"(?m)^The pair: .*$", "", text)
     match = SHOWN.search(text)
     shown = match[1].split() if match else []
@@ -195,7 +195,7 @@ def _pair(topic, name, folded=False):
 
 @functools.cache
 def groups():
-    """{title: pages}: the topics by group, the commands, then what goes across all."""
+    """{title: pages}: the topics by group, the commands, pages on several topics."""
     entry = topics.document(ENTRY).read_text("utf-8")
     order = [page for _, page in pages().items() if f"/{page}.md)" in entry]
     order.sort(key=lambda page: entry.index(f"/{page}.md)"))
