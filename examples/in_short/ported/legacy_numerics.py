@@ -61,11 +61,12 @@ def kernel_seeds(graph_seed, op_seed):
     Args:
         graph_seed: int that was passed to `tf.set_random_seed`, or None.
         op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
-            with one, v1 used the number of the graph's last node as the op seed.
+            with a graph seed, v1 used the number of the graph's last node as the op
+            seed.
 
     Returns:
         (seed, seed2), the attributes of the op's node. (0, 0) means that every program
-        draws other numbers.
+        draws different numbers.
 
     Raises:
         ValueError: a graph seed without an op seed.
@@ -76,7 +77,10 @@ def kernel_seeds(graph_seed, op_seed):
     if graph_seed is None:
         graph_seed = DEFAULT_GRAPH_SEED
     if op_seed is None:
-        raise ValueError("without a seed of its own an op's place in the graph counts")
+        raise ValueError(
+            "op_seed must not be None: the seed would depend on the op's place in the "
+            "graph"
+        )
     seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
     return (0, INT32_MAX) if seeds == (0, 0) else seeds
 
@@ -298,7 +302,7 @@ class AttentionWrapper(tf.Module):
         outputs, state = rnn.unroll(attention.over(memory, lengths), x)
 
     Args:
-        cell: a cell of `v2_eager.numerics.rnn`, or like these.
+        cell: a cell of `v2_eager.numerics.rnn`, or a cell with the same methods.
         attention_mechanism: an `Attention`, or a list; with a list, the memories, the
             lengths and `attention_layer_size` are lists, too.
         attention_layer_size: size of the dense layer that computes the attention from
@@ -309,7 +313,8 @@ class AttentionWrapper(tf.Module):
         output_attention: whether a step outputs the attention; if not, it outputs the
             cell's output.
         name: prefix of the names of the attention layers' variables.
-        initializer: initializer of these layers' kernels; None for `glorot_uniform`.
+        initializer: initializer of the attention layers' kernels; None for
+            `glorot_uniform`.
 
     Raises:
         ValueError: `attention_layer_size` does not have one size for each mechanism.
@@ -497,7 +502,7 @@ class Memory(typing.NamedTuple):
 
 
 class Attention(tf.Module):
-    """Base class of the mechanisms; a subclass has `score` and `make_variables`.
+    """Base class of mechanisms; a subclass defines `score` and `make_variables`.
 
     A call takes a query, [batch, depth], a `Memory` from `remember` of the same
     mechanism, and the previous alignments. It returns the alignments, [batch, time].
@@ -673,7 +678,8 @@ class ExponentialMovingAverage(tf.Module):
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
         name: suffix of the averages' names: the average of `w` is called `w/name`.
-        scope: prefix of their names, if they were made in a variable scope.
+        scope: prefix of the averages' names, if the averages were made in a variable
+            scope.
 
     Attributes:
         averaged: list of `variable.ref()` of the variables that have an average.
@@ -716,8 +722,8 @@ class ExponentialMovingAverage(tf.Module):
                     raise TypeError(f"{variable.name} must be half, float, or double")
                 if tf.executing_eagerly() and not variable.is_initialized():
                     raise ValueError(
-                        f"{variable.name} has no value yet: make it before the "
-                        "function that averages it, and `create` its average there"
+                        f"{variable.name} has no value yet: make the variable, and "
+                        "call `create`, before the function that averages it"
                     )
                 name = self.average_name(variable)
                 self.averaged.append(variable.ref())
@@ -746,7 +752,7 @@ class ExponentialMovingAverage(tf.Module):
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """Returns the name of a variable's average, which need not exist yet."""
+        """Returns the name of a variable's average, even before the average exists."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):
@@ -837,7 +843,7 @@ class BatchNorm(tf.Module):
         if self.built:
             return
         if channels is None:
-            raise ValueError("the last dimension, the channels', must be defined")
+            raise ValueError("the last dimension (channels) must be defined")
         dtype = tf.float32 if dtype.size == 2 else dtype
 
         zeros, ones = tf.zeros([channels], dtype), tf.ones([channels], dtype)
@@ -963,7 +969,7 @@ class Layer(tf.Module):
         if self.built:
             return
         if channels is None:
-            raise ValueError("the last dimension, the channels', must be defined")
+            raise ValueError("the last dimension (channels) must be defined")
         with tf.name_scope(""):  # an outer scope does not change the names
             self.make_weights(channels, dtype)
             if self.has_biases:
@@ -1073,7 +1079,7 @@ def checked(padding):
         padding: a string.
 
     Raises:
-        ValueError: it is not "SAME" or "VALID".
+        ValueError: the padding is not "SAME" or "VALID".
     """
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"padding must be SAME or VALID, not {padding!r}")
@@ -1146,8 +1152,9 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: a rank other than 0 and that of `values`.
-        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
+        ValueError: the rank of the weights is neither 0 nor the rank of `values`.
+        tf.errors.InvalidArgumentError: the same mistake, if a rank is unknown while
+            tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -1259,7 +1266,7 @@ class Metric(tf.Module):
     A subclass defines `update_state`, which calls `add`, and `result`.
 
     It is not a `keras.metrics.Metric`: a `tf.Module` does not find the variables of
-    those.
+    Keras metrics.
 
     Args:
         shapes: {name of a sum: shape}.
@@ -1386,7 +1393,7 @@ class Mean(Metric):
         super().__init__({"total": shape, "count": shape})
 
     def update_state(self, values, weights=None):
-        """Adds values.
+        """Adds values to the mean.
 
         Args:
             values: tensor of any shape and numeric or bool dtype.
@@ -1413,7 +1420,7 @@ class Accuracy(Mean):
     """`tf.metrics.accuracy`: the share of predictions that equal their label.
 
     Predictions are cast to the labels' dtype. `keras.metrics.Accuracy` does not cast
-    them: 2.5 does not equal 2 there.
+    them: then 2.5 does not equal 2.
     """
 
     def update_state(self, labels, predictions, weights=None):
@@ -1490,7 +1497,7 @@ class Optimizer(tf.Module):
     def differentiate(self, loss, variables, grad_loss=None):
         """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
-            raise TypeError("give the loss as a function of nothing: lambda: ...")
+            raise TypeError("loss must be a function without arguments: lambda: ...")
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -1515,7 +1522,7 @@ class Optimizer(tf.Module):
                 the variable is not changed.
             global_step: variable to add 1 to after the step, or None.
             aggregate: False if all replicas already have the same gradients, for
-                example after `all_reduce`. A `tf.cond` around the step requires that.
+                example after `all_reduce`. A `tf.cond` around the step requires False.
 
         Raises:
             ValueError: there are no pairs or no gradients, or a schedule has no global
@@ -1650,11 +1657,13 @@ def check_kind(variable):
     """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
-        raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
+        raise TypeError(
+            f"{kind} is not a tf.Variable: for a Keras variable, pass its `value`"
+        )
 
 
 def check_scope(variables):
-    """Raises a ValueError if the current strategy's scope did not make a variable.
+    """Raises a ValueError if a variable was made outside the strategy's scope.
 
     In `strategy.run`, every replica would update the same copy; outside of the scope,
     only the first copy would be updated. A variable with aggregation by sum would be
@@ -1667,18 +1676,18 @@ def check_scope(variables):
     several = strategy.num_replicas_in_sync > 1
     for variable in variables:
         if several and variable.aggregation == tf.VariableAggregation.SUM:
-            raise ValueError(f"{variable.name}: make it without aggregation=SUM")
+            raise ValueError(f"{variable.name} must be created without aggregation=SUM")
         copies = several or isinstance(variable, tf.distribute.DistributedValues)
         if copies and not strategy.extended.variable_created_in_scope(variable):
             raise ValueError(
-                f"{variable.name} is of another scope: make variables, slots "
-                "(create_slots) and the global step in `strategy.scope()`, and take "
-                "steps in `strategy.run`"
+                f"{variable.name} was not created in the scope of this strategy: "
+                "create variables, slots (create_slots) and the global step in "
+                "`strategy.scope()`, and run steps in `strategy.run`"
             )
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+    """Raises a ValueError if `strategy.run` would make variables in several replicas.
 
     Each replica would make variables of its own.
 
@@ -1712,7 +1721,7 @@ def summed_over_replicas(pairs):
         return pairs
     context = tf.distribute.get_replica_context()
     if context is None:
-        raise RuntimeError("take steps in `strategy.run`, not in its scope alone")
+        raise RuntimeError("a step must run in `strategy.run`, not only in its scope")
     given = [copied(gradient) for gradient, _ in pairs if gradient is not None]
     sums = iter(context.all_reduce("SUM", given))
     return [(g if g is None else next(sums), variable) for g, variable in pairs]
@@ -1745,13 +1754,13 @@ def number(x, global_step=None):
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: `x` is a function of the global step, and that is None.
+        ValueError: `x` is a function of the global step, and `global_step` is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()
         if any(p.default is p.empty and p.kind <= 1 for p in parameters):
             if global_step is None:
-                raise ValueError("a schedule is a function of the global_step: give it")
+                raise ValueError("global_step must not be None: the schedule needs it")
             x = x(global_step)
         else:
             x = x()
@@ -1886,7 +1895,7 @@ class Adam(Optimizer):
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """Multiplies the rate by the bias correction of the averages; sparse steps."""
+        """Multiplies the rate of sparse steps by the averages' bias correction."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 
@@ -2285,7 +2294,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
         lengths: [batch] int tensor, or None if all sequences have full length.
         state: initial state, or None for zeros.
         time_major: whether time is the first axis of x and of the outputs.
-        dtype: dtype of the outputs and of the state if it differs from that of x.
+        dtype: dtype of the outputs and of the state if it differs from the dtype of x.
 
     Returns:
         (outputs [batch, time, output_size], zero past each sequence's end; the state at
@@ -2365,11 +2374,11 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
     Args:
         cell: an RNN cell, see the package `rnn`.
-        x: tensor of three dimensions; the size of the last is known.
+        x: tensor of three dimensions; the size of the last dimension is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: dtype of the state if it differs from that of x.
+        dtype: dtype of the state if it differs from the dtype of x.
 
     Returns:
         (state in the cell's structure, lengths as int32 or None).
@@ -2517,10 +2526,11 @@ def dynamic_decode(
     Call it in a `tf.function`; other lengths do not retrace the function.
 
     Args:
-        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or one with the same methods.
+        decoder: a `BasicDecoder`, a `BeamSearchDecoder`, or an object with the same
+            methods.
         output_time_major: whether time is the first axis of the outputs.
-        impute_finished: whether outputs past a sequence's end are zeros, and its state
-            is that of its end.
+        impute_finished: whether outputs past a sequence's end are zeros, and the
+            sequence's state remains as at the end.
         maximum_iterations: the largest number of steps, an int or a scalar tensor.
 
     Returns:
@@ -2588,7 +2598,7 @@ def batch_first(x):
 
 
 class Helper:
-    """The base class of helpers, also of your own.
+    """The base class of helpers, including custom helpers.
 
     A helper has `batch_size`, an int or a scalar tensor, and three methods:
 

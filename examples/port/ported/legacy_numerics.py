@@ -40,11 +40,12 @@ def kernel_seeds(graph_seed, op_seed):
     Args:
         graph_seed: int that was passed to `tf.set_random_seed`, or None.
         op_seed: int, the `seed=` of the op. None is allowed only without a graph seed:
-            with one, v1 used the number of the graph's last node as the op seed.
+            with a graph seed, v1 used the number of the graph's last node as the op
+            seed.
 
     Returns:
         (seed, seed2), the attributes of the op's node. (0, 0) means that every program
-        draws other numbers.
+        draws different numbers.
 
     Raises:
         ValueError: a graph seed without an op seed.
@@ -55,7 +56,10 @@ def kernel_seeds(graph_seed, op_seed):
     if graph_seed is None:
         graph_seed = DEFAULT_GRAPH_SEED
     if op_seed is None:
-        raise ValueError("without a seed of its own an op's place in the graph counts")
+        raise ValueError(
+            "op_seed must not be None: the seed would depend on the op's place in the "
+            "graph"
+        )
     seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
     return (0, INT32_MAX) if seeds == (0, 0) else seeds
 
@@ -342,7 +346,7 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
         lengths: [batch] int tensor, or None if all sequences have full length.
         state: initial state, or None for zeros.
         time_major: whether time is the first axis of x and of the outputs.
-        dtype: dtype of the outputs and of the state if it differs from that of x.
+        dtype: dtype of the outputs and of the state if it differs from the dtype of x.
 
     Returns:
         (outputs [batch, time, output_size], zero past each sequence's end; the state at
@@ -422,11 +426,11 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
     Args:
         cell: an RNN cell, see the package `rnn`.
-        x: tensor of three dimensions; the size of the last is known.
+        x: tensor of three dimensions; the size of the last dimension is known.
         lengths: [batch] ints, or None.
         state: nested structure of tensors, or None for zeros.
         batch_axis: 0 or 1, the axis of the batch in x.
-        dtype: dtype of the state if it differs from that of x.
+        dtype: dtype of the state if it differs from the dtype of x.
 
     Returns:
         (state in the cell's structure, lengths as int32 or None).
@@ -544,8 +548,9 @@ def float32_weights(weights, values):
         float32 tensor.
 
     Raises:
-        ValueError: a rank other than 0 and that of `values`.
-        tf.errors.InvalidArgumentError: the same, if a rank is unknown while tracing.
+        ValueError: the rank of the weights is neither 0 nor the rank of `values`.
+        tf.errors.InvalidArgumentError: the same mistake, if a rank is unknown while
+            tracing.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -682,7 +687,7 @@ class Optimizer(tf.Module):
     def differentiate(self, loss, variables, grad_loss=None):
         """Computes (loss, [(gradient or None, variable)])."""
         if not callable(loss):
-            raise TypeError("give the loss as a function of nothing: lambda: ...")
+            raise TypeError("loss must be a function without arguments: lambda: ...")
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -707,7 +712,7 @@ class Optimizer(tf.Module):
                 the variable is not changed.
             global_step: variable to add 1 to after the step, or None.
             aggregate: False if all replicas already have the same gradients, for
-                example after `all_reduce`. A `tf.cond` around the step requires that.
+                example after `all_reduce`. A `tf.cond` around the step requires False.
 
         Raises:
             ValueError: there are no pairs or no gradients, or a schedule has no global
@@ -842,11 +847,13 @@ def check_kind(variable):
     """Raises a TypeError for a Keras variable, which contains a `tf.Variable`."""
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
-        raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
+        raise TypeError(
+            f"{kind} is not a tf.Variable: for a Keras variable, pass its `value`"
+        )
 
 
 def check_scope(variables):
-    """Raises a ValueError if the current strategy's scope did not make a variable.
+    """Raises a ValueError if a variable was made outside the strategy's scope.
 
     In `strategy.run`, every replica would update the same copy; outside of the scope,
     only the first copy would be updated. A variable with aggregation by sum would be
@@ -859,18 +866,18 @@ def check_scope(variables):
     several = strategy.num_replicas_in_sync > 1
     for variable in variables:
         if several and variable.aggregation == tf.VariableAggregation.SUM:
-            raise ValueError(f"{variable.name}: make it without aggregation=SUM")
+            raise ValueError(f"{variable.name} must be created without aggregation=SUM")
         copies = several or isinstance(variable, tf.distribute.DistributedValues)
         if copies and not strategy.extended.variable_created_in_scope(variable):
             raise ValueError(
-                f"{variable.name} is of another scope: make variables, slots "
-                "(create_slots) and the global step in `strategy.scope()`, and take "
-                "steps in `strategy.run`"
+                f"{variable.name} was not created in the scope of this strategy: "
+                "create variables, slots (create_slots) and the global step in "
+                "`strategy.scope()`, and run steps in `strategy.run`"
             )
 
 
 def refuse_in_replica(what, method):
-    """Raises a ValueError in `strategy.run` of several replicas, for missing variables.
+    """Raises a ValueError if `strategy.run` would make variables in several replicas.
 
     Each replica would make variables of its own.
 
@@ -904,7 +911,7 @@ def summed_over_replicas(pairs):
         return pairs
     context = tf.distribute.get_replica_context()
     if context is None:
-        raise RuntimeError("take steps in `strategy.run`, not in its scope alone")
+        raise RuntimeError("a step must run in `strategy.run`, not only in its scope")
     given = [copied(gradient) for gradient, _ in pairs if gradient is not None]
     sums = iter(context.all_reduce("SUM", given))
     return [(g if g is None else next(sums), variable) for g, variable in pairs]
@@ -937,13 +944,13 @@ def number(x, global_step=None):
         Scalar tensor: float32 for a Python float.
 
     Raises:
-        ValueError: `x` is a function of the global step, and that is None.
+        ValueError: `x` is a function of the global step, and `global_step` is None.
     """
     if callable(x):
         parameters = inspect.signature(x).parameters.values()
         if any(p.default is p.empty and p.kind <= 1 for p in parameters):
             if global_step is None:
-                raise ValueError("a schedule is a function of the global_step: give it")
+                raise ValueError("global_step must not be None: the schedule needs it")
             x = x(global_step)
         else:
             x = x()
@@ -1035,7 +1042,7 @@ class Adam(Optimizer):
         return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
 
     def corrected(self, variable, rate):
-        """Multiplies the rate by the bias correction of the averages; sparse steps."""
+        """Multiplies the rate of sparse steps by the averages' bias correction."""
         power1, power2 = self.cast_powers(variable).values()
         return rate * tf.sqrt(1 - power2) / (1 - power1)
 
@@ -1101,7 +1108,8 @@ class ExponentialMovingAverage(tf.Module):
         num_updates: number of updates, a tensor or variable, or None. With it the share
             is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
         name: suffix of the averages' names: the average of `w` is called `w/name`.
-        scope: prefix of their names, if they were made in a variable scope.
+        scope: prefix of the averages' names, if the averages were made in a variable
+            scope.
 
     Attributes:
         averaged: list of `variable.ref()` of the variables that have an average.
@@ -1144,8 +1152,8 @@ class ExponentialMovingAverage(tf.Module):
                     raise TypeError(f"{variable.name} must be half, float, or double")
                 if tf.executing_eagerly() and not variable.is_initialized():
                     raise ValueError(
-                        f"{variable.name} has no value yet: make it before the "
-                        "function that averages it, and `create` its average there"
+                        f"{variable.name} has no value yet: make the variable, and "
+                        "call `create`, before the function that averages it"
                     )
                 name = self.average_name(variable)
                 self.averaged.append(variable.ref())
@@ -1174,7 +1182,7 @@ class ExponentialMovingAverage(tf.Module):
         return dict(zip(self.averaged, self.shadows)).get(variable.ref())
 
     def average_name(self, variable):
-        """Returns the name of a variable's average, which need not exist yet."""
+        """Returns the name of a variable's average, even before the average exists."""
         return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
 
     def variables_to_restore(self, variables):
@@ -1203,7 +1211,7 @@ def named(*owners, scope=""):
 
     Raises:
         ValueError: a module has not made its variables yet, or two variables have the
-            same name. For the second, write the dict yourself.
+            same name. If two variables have the same name, write the dict yourself.
         TypeError: an owner is a model, layer or variable of Keras: write the dict
             yourself.
     """
@@ -1215,7 +1223,9 @@ def named(*owners, scope=""):
         for variable in tf.nest.flatten(owner):
             if not isinstance(variable, tf.Variable):
                 kind = type(variable).__name__
-                raise TypeError(f"{kind} is no tf.Variable: give a dict of old names")
+                raise TypeError(
+                    f"{kind} is not a tf.Variable: pass a dict {{old name: variable}}"
+                )
             name = variable.name.partition(":")[0]
             name = f"{scope}/{name}" if scope else name
             if variables.setdefault(name, variable) is not variable:
