@@ -108,7 +108,7 @@ def _in_order(name):
 
 
 def linked(text, topic, shown, folder):
-    """A chapter whose table links to the pairs that it names, and its links to lines."""
+    """A chapter whose links lead to the pairs: in its table, and to lines of pages."""
 
     def link(match):
         name = match[1]
