@@ -526,7 +526,7 @@ class Likeness(layers.Layer):
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences with a custom layer of two inputs and two masks.
+    """Compares two padded sentences in a custom layer with two inputs and masks.
 
     Args:
         a: [batch, length] int32 array, words; 0 is padding.

@@ -72,7 +72,9 @@ def run(options):
                 '\ncopy to a map, and fill in each "":\n' + as_json(plan.left()) + "\n"
             )
             if plan.unfilled:
-                print('below "new", "like" for "" keeps the value of the template\n')
+                print(
+                    'in "new", replace "" by "like" to keep the value of the template\n'
+                )
         print("nothing written: {}".format("; ".join(plan.summary())))
         return 1
     write(plan, options.target, options.force, options.dry_run)

@@ -31,7 +31,11 @@ def add_arguments(parser):
         help="pairs to prove, PAIR or PAIR.FUNCTION; default: all",
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
-    parser.add_argument("--all", action="store_true", help="show every leaf")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show every leaf: each array or value of the results",
+    )
     parser.add_argument(
         "--init", metavar="LEGACY", help="write a left page, a port and a test for it"
     )

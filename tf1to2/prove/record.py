@@ -31,8 +31,8 @@ def add_arguments(parser):
         metavar="PACKAGE",
         action="append",
         default=[],
-        help="package that the old program needs, for pip: scipy==1.2.3; also: "
-        "requirements-tf1.txt beside FILE",
+        help="package that the old program needs, as pip takes it: scipy==1.2.3; or "
+        "list the packages in requirements-tf1.txt beside FILE",
     )
     shared.add_jobs(parser)
     parser.set_defaults(run=run)

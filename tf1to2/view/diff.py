@@ -11,7 +11,8 @@ def add_arguments(parser):
         "what",
         nargs="+",
         metavar="TOPIC[.NAME]",
-        help="also a name of numerics, or two files: OLD.py NEW.py [NAME | OLD=NEW …]",
+        help="a topic or pair; or a name of numerics, such as optimizers.Adam; or two "
+        "files: OLD.py NEW.py [NAME | OLD=NEW …]",
     )
     parser.add_argument("--unified", action="store_true", help="print a plain diff -u")
     parser.add_argument(

@@ -98,7 +98,7 @@ def prove(row, function=False):
     if row.within and max(distances) > most(row):
         raise Mismatch(f"{row}: distance {max(distances):.2g} > {most(row):.2g}")
     if not row.within and min(distances) < OTHER:
-        raise Mismatch(f"{row}: is identical: remove its why, {row.why!r}")
+        raise Mismatch(f"{row}: distance below {OTHER}: remove its why, {row.why!r}")
 
 
 def _prove_raises(row, function):

@@ -377,7 +377,7 @@ def make_residual(units, name="residual"):
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences with a custom layer of two inputs and two masks."""
+    """Compares two padded sentences in a custom layer with two inputs and masks."""
     # --- build
     inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
