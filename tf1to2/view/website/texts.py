@@ -22,11 +22,7 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 PICTURE = re.compile("(?s)<picture>.*?</picture>")  # README's, in several forms
 IMAGE = re.compile(r"!\[([^\]]*)\]\(((?:guide/)?pictures/([\w-]+))\.svg\)")
-# The pair of the entry: both sides as blocks, then its name.
-BESIDE_EACH_OTHER = re.compile(
-    r"(?s)TensorFlow 1:\n\n```python\n.*?\n```\n\nTensorFlow 2, with .*?:\n\n"
-    r"```python\n.*?\n```\n(?=\nThis is \[`([\w.]+)`)"
-)
+SIDES = re.compile(r"(?s)<!-- sides ([\w.]+) -->\n.*?<!-- end -->")  # of a pair
 WIDE = "---\nhide-toc: true\n---\n"
 # Both sides as blocks; on a wide screen site.css puts them side by side.
 IN_SHORT = re.compile(r"(?s)<!-- in short -->\n(.*?)<!-- end -->")
@@ -62,7 +58,7 @@ def _text(path, page):
     if topic:
         text = _with_pairs(text, topic)
     text = IMAGE.sub(_for_both_themes, PICTURE.sub(_forms, text))
-    text = BESIDE_EACH_OTHER.sub(rf"{EQUAL}\n\n```{{sides}} \1\n```\n", text)
+    text = SIDES.sub(rf"{EQUAL}\n\n```{{sides}} \1\n```\n", text)
     text = IN_SHORT.sub('<div class="in-short">\n\n\\1\n</div>', text)
     if page == "plan":
         text = programs.with_changes(text)
