@@ -119,7 +119,7 @@ def _walk(module, path, things, modules, seen, inside):
 
 
 def _in_contrib(symbol, module, seen):
-    """Names of a contrib package under its own path; imported packages only once."""
+    """Whether to walk a module: of contrib, and new or at the top of `tf.contrib`."""
     new = id(module) not in seen
     seen.add(id(module))
     return (module.__name__ or "").startswith(CONTRIB) and (
@@ -128,7 +128,7 @@ def _in_contrib(symbol, module, seen):
 
 
 def _in_core(symbol, module, seen):
-    """All other names, under each of their paths; `seen` has the enclosing modules."""
+    """Whether to walk a module: not of contrib, and none of the modules around it."""
     home = module.__name__ or ""
     return (
         id(module) not in seen

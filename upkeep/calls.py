@@ -46,7 +46,7 @@ def calls(handed=None):
 
 
 def words():
-    """{"topic.pair": the words in the arguments of its cases}. Starts TensorFlow."""
+    """{"topic.pair": the strings in the arguments of its cases}. Starts TensorFlow."""
     from tf1to2.parity import providers
     from tf1to2.parity.cases import Raises
     from tf1to2.parity.structure import flatten

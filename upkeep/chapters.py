@@ -156,7 +156,7 @@ def pairs(topic, names):
 
 
 def _once(text, left, right):
-    """The text of a left side, without its part of the common docstring."""
+    """The text of a left side; its docstring is one line if the right has the rest."""
     said = [docstrings.parts(side.docstring).items() for side in (left, right)]
     whole = ast.get_docstring(left.node, clean=False)
     return text.replace(whole, left.first_line) if said[0] <= said[1] else text
@@ -173,7 +173,7 @@ class _Side:
         self.known = {}  # {name in the chapter: the section that shows it}
 
     def shown(self, definition):
-        """A definition, and the helpers that were not shown before.
+        """The text with a definition, and with its helpers if not shown before.
 
         Definitions of other pages are imported from the file that `take` writes.
         """
@@ -197,11 +197,11 @@ class _Side:
         )
 
     def _is_shown(self, what):
-        """Whether a definition is the chapter's own, or `take` cannot write it."""
+        """Whether the chapter shows a definition: its own, or unknown to `take`."""
         return what.module in self.own or what not in _takes()
 
     def _above(self, parts):
-        """The names that parts need from other sections of the chapter."""
+        """The text that links to the sections whose names the parts need; or ""."""
         own = {self.called[part] for part in parts}
         sections = {}
         for part in parts:

@@ -58,7 +58,7 @@ def proofs(asked=()):
 
 
 def _before(topic, pair, asked):
-    """{slug: a false friend's numbers} of proofs.json; {} if its topic runs again."""
+    """{slug: numbers of a false friend} in proofs.json; {} if its topic runs again."""
     if not asked or topic in asked:
         return {}
     found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])

@@ -123,7 +123,7 @@ def _cell(text):
 
 
 def _changed():
-    """The names with another meaning today that have no proven row."""
+    """The table of names with another meaning today, without a proven false friend."""
     known = {
         part for name, _ in named().values() for part in re.findall(r"tf[\w.]+", name)
     }
@@ -139,7 +139,7 @@ def _changed():
 
 
 def numbers(proof, case):
-    """The first numbers in which a false friend differs: {"left", "naive"}, as text.
+    """The first values in which a false friend differs: {"left", "naive"}, as text.
 
     Numbers that differ in the digits shown come first. Names and other text are shown
     only if no number differs.
@@ -178,7 +178,7 @@ def numbers(proof, case):
 
 
 def _telling(a, b, places):
-    """The first place where the shown digits of `a` and `b` differ, or the first."""
+    """The first of `places` where `a` and `b` are shown differently, or `places[0]`."""
     places = [tuple(place) for place in places[:1000]]
     return next((p for p in places if not _look_alike(a[p], b[p])), places[0])
 

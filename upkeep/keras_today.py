@@ -122,7 +122,7 @@ class Question(typing.NamedTuple):
 
 
 def asked(topics=()):
-    """The [Question] for all cases of the Keras topics, in their order.
+    """A list of `Question` for all cases of the Keras topics, in their order.
 
     Args:
         topics: their names; all, unless given.
@@ -163,7 +163,7 @@ def asked(topics=()):
 
 
 def measured(topics=()):
-    """[{column: text}] of the table; see `asked`.
+    """The rows of the table, [{column: text}], of some topics, measured now.
 
     Raises:
         CommandError: tf_keras is not installed, or there is no such topic.
@@ -496,7 +496,7 @@ def distance(told):
 
 
 def differences(new, old, columns=COLUMNS):
-    """The lines of rows that have changed.
+    """The rows that have changed, each as a line of text.
 
     Classes of errors and notes must be the same. A distance of tf_keras may be
     rounding, or up to `SLACK` times the old one. A distance of Keras 2 or Keras 3 only
@@ -605,7 +605,7 @@ def _kind(row):
 
 
 def causes(row):
-    """{part of a row's tf_keras cells that differs: reason}.
+    """{note or distance in a row's cells of tf_keras: its reason}.
 
     Raises:
         KeyError: `CAUSES` has no reason for a part.

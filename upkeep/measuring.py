@@ -153,7 +153,7 @@ def _noise(proof, case, sizes, expected, actual):
 
 @contextlib.contextmanager
 def operations():
-    """A context: a set of the types of operations that run or are traced.
+    """A context: yields a set of the types of operations that run or are traced.
 
     Operations without float outputs, such as products of sizes, are left out.
     """

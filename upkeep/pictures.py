@@ -39,7 +39,7 @@ STYLE = {
 
 
 def half_pixel_centres():
-    """Four pixels enlarged to eight."""
+    """Draws how four pixels are enlarged to eight, then and now."""
     ramp = np.arange(4, dtype=np.float32).reshape(1, 1, 4, 1)
     old = np.ravel(images.resize(ramp, [1, 8]))
     new = np.ravel(tf.image.resize(ramp, [1, 8]))
@@ -53,7 +53,7 @@ def half_pixel_centres():
 
 
 def schedules():
-    """Five schedules over 100 steps."""
+    """Draws five schedules of learning rates over 100 steps."""
     steps = np.arange(101)
     curves = {
         "exponential_decay": lambda s: learning_rates.exponential_decay(
@@ -80,7 +80,7 @@ def schedules():
 
 
 def moving_averages():
-    """A variable that jumps to 8, and its averages."""
+    """Draws a variable that jumps to 8, and its moving averages."""
     values = np.full([30], 8, np.float32)
     start, counts = np.float32(0), np.arange(30)
     figure, axes = _figure(5.4, 2.8)
@@ -99,7 +99,7 @@ def moving_averages():
 
 
 def decision_boundary(steps=40_000):
-    """The same network, trained without penalties and with them."""
+    """Draws the boundary of a network that is trained without and with penalties."""
     points, labels = regularization.points_on_a_disc(150, seed=0)
     points, labels = points.astype(np.float32), labels.astype(np.float32)
     rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def decision_boundary(steps=40_000):
 
 
 def race(runs=200):
-    """The results of `a + 2` beside `tf.assign(a, 5)`, in 200 runs each."""
+    """Draws how often `a + 2` beside `tf.assign(a, 5)` has each result, in 200 runs."""
     v1 = tf.compat.v1
     with tf.Graph().as_default(), v1.Session() as sess:
         a = v1.Variable(1, use_resource=False)
@@ -163,7 +163,7 @@ def race(runs=200):
 
 
 def broadcasting():
-    """The intended sum, and the matrix that broadcasting makes."""
+    """Draws the intended sum, and the matrix that broadcasting makes."""
     figure, both = _figure(6.0, 2.4, columns=2)
     column = np.array([[1], [2]])
     shown = {
@@ -187,7 +187,7 @@ def broadcasting():
 
 
 def graph_and_trace():
-    """When Python runs: once for a graph, once for each signature of a function."""
+    """Draws when Python runs: once per graph, or once per signature of a function."""
     figure, axes = _figure(6.4, 2.4)
     lanes = {
         1.3: ("TensorFlow 1", OLD, ["build the graph", "run", "run", "run"]),
@@ -223,7 +223,7 @@ def graph_and_trace():
 
 
 def benchmarks():
-    """The time of each form relative to 1.15.5, for batches of 64, as last measured."""
+    """Draws the time of each form relative to 1.15.5, for batches of 64."""
     path = FOLDER.parents[1] / "benchmarks" / "work.json"
     rows = [
         row

@@ -17,7 +17,7 @@ MOST = 40  # how many names are printed
 
 
 def share(usage):
-    """(uses of names only in TensorFlow 1, proven uses, [(uses, name)] of the others).
+    """(uses of names only in TensorFlow 1, proven uses, [(uses, name)] without proof).
 
     Args:
         usage: {name: uses}.

@@ -105,7 +105,7 @@ def walk(python):
 
 
 def tables(found, now, legacy):
-    """{file: its text}."""
+    """{file: its text} of names.tsv, members.tsv and privates.tsv."""
     first = _first_names(found, now)
     return {
         "names.tsv": _text(NAMES, _names(found, now, legacy, first)),

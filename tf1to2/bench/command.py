@@ -130,7 +130,7 @@ class Report(dict):
 
 
 def _parts(names):
-    """{part: requested names in it}; each part is timed in a process of its own."""
+    """{part: its requested names}; a part is a topic, a file, `WORK` or `CLASSICS`."""
     parts, wanted = {}, []
     for name in names or [WORK, PAIRS]:
         wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
@@ -153,7 +153,7 @@ def _parts(names):
 
 
 def _genuine(environment):
-    """The interpreter with 1.15.5."""
+    """The path of the Python in an environment that has TensorFlow 1.15.5."""
     from tf1to2.parity import recordings
 
     try:
@@ -203,7 +203,7 @@ def _add(report, path):
 
 
 def _here(report, part, options):
-    """Times the names of one part in this process."""
+    """Times the pairs or programs of one part in this process."""
     part, names = part
     python37 = os.environ["TF1_PYTHON"] if options.against else None
     output.progress("starting TensorFlow")
@@ -245,7 +245,7 @@ def start(topic):
 
 
 def _work(report, program, python37, options):
-    """Times the programs of `work`; see `work.runs`."""
+    """Times one program of typical work with all batch sizes; see `work.runs`."""
     from tf1to2.bench.work import runs
 
     measure = functools.partial(
@@ -311,7 +311,7 @@ def _port(report, path, python37):
 
 @contextlib.contextmanager
 def _told(report, name):
-    """A context that stores an exception in the report, so that other parts run."""
+    """A context that stores an exception in the report, so that the rest is timed."""
     try:
         yield
     except Exception as error:
@@ -367,7 +367,7 @@ def _timing(timing):
 
 
 def _forms(timings):
-    """The timing of each form, and the ratio of the best forms of both versions."""
+    """The results for a call of a pair: times of all forms, ratio of the best forms."""
     from tf1to2.bench import clock, forms
 
     row = {
@@ -381,7 +381,7 @@ def _forms(timings):
 
 
 def _sides(timings):
-    """The timings of whole programs, and how many times faster the right page is."""
+    """The results for a whole program: its times, how many times faster v2 is."""
     from tf1to2.bench import clock
 
     row = {side: _timing(timing) for side, timing in timings.items()}

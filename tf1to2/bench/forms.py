@@ -1,4 +1,4 @@
-"""The forms of calling a page: two of TensorFlow 1, four of TensorFlow 2.
+"""The ways to call a page, here "forms": two of TensorFlow 1, four of TensorFlow 2.
 
 TensorFlow 1 is fed NumPy arrays and returns them (`left`); TensorFlow 2 takes and
 returns tensors, as its functions do from one call to the next.

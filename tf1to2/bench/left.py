@@ -58,7 +58,7 @@ def opened(module, request):
 
 
 def forms(module, request):
-    """{form: function that returns a function of a count}; `serve` calls it."""
+    """{form: function that makes `f`; `f(count)` calls the form `count` times}."""
     if request["kind"] == "program":
 
         def run():

@@ -20,7 +20,7 @@ PROGRAM_ROUNDS = 3
 
 
 def cases(proof, name=None):
-    """{name: case} to be timed: a pair's first case whose sizes vary, or its first."""
+    """{pair: the case to time}: the first case whose sizes vary, or else the first."""
     chosen = {}
     for case in proof.cases:
         if isinstance(case, Raises) or name not in (None, case.name):
@@ -52,7 +52,7 @@ def sizes(case):
 
 
 def _binding(case, count):
-    """The same size for all letters, so that their product is `count`."""
+    """{letter: size}, all equal: the largest array has about `count` numbers."""
     specs = [spec for _, spec in arrays.specs(case.args)]
     fixed = max(math.prod(d for d in s.dims if not isinstance(d, str)) for s in specs)
     size = (count / max(fixed, 1)) ** (1 / len(case.letters))
@@ -113,7 +113,7 @@ def _tells_the_faster(timings):
 
 
 def runs_left(proof, case):
-    """Whether the left page runs on today's TensorFlow; `tf.layers` need tf_keras."""
+    """Whether the left page runs on today's TensorFlow, if need be with tf_keras."""
     today = getattr(proof, "today", True)  # a user's pair has `today`
     return today and "tf_keras" in case.skip.get("graph", "tf_keras")
 

@@ -84,7 +84,7 @@ class Process:
         return json.loads(line)
 
     def make(self, form):
-        """Makes a form: its function for `clock.interleave`, seconds of its first step.
+        """Makes a form: (function for `clock.interleave`, seconds of the first step).
 
         Raises:
             CommandError: it cannot be made.

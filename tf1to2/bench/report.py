@@ -163,7 +163,7 @@ def compared(ratios):
 
 
 def slower_calls(rows):
-    """Calls slower in TensorFlow 2, as text: [surely slower, perhaps slower]."""
+    """[calls surely slower in TensorFlow 2, calls perhaps slower], each as text."""
     surely, perhaps = [], []
     for row in rows:
         if row["ratio"] > 1:

@@ -193,14 +193,14 @@ def _from_written(name, line):
 
 
 def words(advice):
-    """The text and explanation of a message, in all its wordings."""
+    """A message, its explanation and its other wordings, as one text."""
     said = [s for s in errors_page.sections() if s.message == advice.message]
     told = [wording for section in said for wording in section.wordings]
     return " ".join([advice.message, advice.because, *told])
 
 
 def without_what_is_missing(text):
-    """(a line in which only the missing name is left of the error, that name or "")."""
+    """(the text with only the missing name in place of the error, that name or "")."""
     text = TENSOR.sub("", TYPE.sub("", text))
     for match, _ in _matches(text):
         name = match[match.lastindex]
@@ -259,7 +259,7 @@ def _parts(wording):
 
 
 def _whole(part):
-    """The pattern of a part of a wording; a line must end after a single word."""
+    """The pattern that finds a wording; a wording of one word must end the line."""
     pattern = errors_page.pattern(part)
     if " " not in part:
         return rf"{pattern}$"
@@ -417,7 +417,7 @@ OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 
 def _keyword(function, name):
-    """Functions in `reduce_sum() got an unexpected keyword argument 'keep_dims'`."""
+    """The names of the function in `f() got an unexpected keyword argument 'k'`."""
     if method := TRAINER.match(function or ""):
         return [f"tf.keras.Model.{method[1]}"]
     if (function or "").startswith("__"):  # the class is unknown
@@ -614,7 +614,7 @@ def _naming(text):
 
 @functools.cache
 def raised(kind):
-    """The errors that the parity tests raise, of one type of exception or of any."""
+    """The `Advice` on errors that parity tests raise: of one type, or all for ""."""
     proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
     return [
         Advice(message, error["slug"], [f"{topic}.{name}"])

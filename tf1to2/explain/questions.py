@@ -162,7 +162,7 @@ def passages(question, count=3, besides=""):
 
 
 def _lacking(question, row):
-    """The words of a question that a passage, given by its number, does not have."""
+    """The words of a question that a passage, given by its index, does not have."""
     having = _index()[1].having
     return tuple(
         word
@@ -193,13 +193,13 @@ def _symptom(question):
 
 
 def in_short(text):
-    """A cause of a symptom, without the way to detect it and its pairs."""
+    """The text of a cause, without the way to detect it and without its pairs."""
     return CAUSE.sub(r"\1 Write: \2", text)
 
 
 @functools.cache
 def symptoms():
-    """[(stems of a symptom, numbers of the passages on it)], from `symptoms.tsv`."""
+    """[(stems of a symptom, indices of the passages on it)], from `symptoms.tsv`."""
     under = collections.defaultdict(list)
     for row, passage in enumerate(_index()[0]):
         if passage.page == CAUSES:
@@ -214,13 +214,13 @@ def symptoms():
 
 
 def besides_names(question, symbols):
-    """The stems of a question, without releases and the stems of its names."""
+    """The stems of a question, without version numbers and the stems of `symbols`."""
     named = {stem for symbol in symbols for stem in _stems(symbol.replace(".", " "))}
     return [s for s in _stems(question) if s not in named and not _is_release(s)]
 
 
 def fits(question):
-    """{pair: score of the words in all passages that lead to it}, a Counter."""
+    """A Counter {pair: how well all passages on it together fit the question}."""
     return _index()[2].scores(_asked(question))
 
 
@@ -276,7 +276,7 @@ class Index:
 
 @functools.cache
 def _index():
-    """(passages, the index of their numbers, the index of the pairs they lead to)."""
+    """(passages, an `Index` of their positions in the list, an `Index` of pairs)."""
     known, counted, of_pairs = [], {}, collections.defaultdict(collections.Counter)
     for passage, words in [*_of_guide(), *_of_errors(), *_of_pairs()]:
         stems = collections.Counter(_stems(words))
@@ -369,7 +369,7 @@ def _places(topic, heading, line):
 
 @functools.cache
 def _pairs():
-    """{pair: summary}."""
+    """{pair: summary} of all pairs."""
     return {
         f"{topic.name}.{name}": topic.summaries[name]
         for topic in topics.topics().values()

@@ -60,7 +60,7 @@ def _near(word):
 
 
 def argument(text):
-    """`keep_dims=True`: passages on an argument, and the names that took it."""
+    """Answers an argument, `keep_dims=True`: passages on it, names that took it."""
     match = spelled.ARGUMENT.fullmatch(text)
     if not match:
         return None
@@ -72,7 +72,7 @@ def argument(text):
 
 
 def requirement(text):
-    """`tensorflow==1.15`: the section on pip's error for a requirement."""
+    """Answers a requirement, `tensorflow==1.15`: the section on pip's error for it."""
     if not re.fullmatch(r"(tensorflow|tf|keras)[\w-]*==[\w.*]+", text):
         return None
     known = messages.advice(f"No matching distribution found for {text}")
@@ -80,14 +80,14 @@ def requirement(text):
 
 
 def of_keras(text):
-    """`keras.backend.sum`, `keras.objectives.mse`: a name that Keras 3 lacks."""
+    """Answers a name that Keras 3 lacks: `keras.backend.sum`, `objectives.mse`."""
     word = _word(text)
     found = word and OF_KERAS.fullmatch(word) and _lacking(word)
     return Answer(text, names=(found,), page=found.page) if found else None
 
 
 def name(text):
-    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that existed.
+    """Answers a name that existed: `tf.log`, `slim.conv2d`, `log`, `hub.Module`.
 
     For a call, `tf.reduce_sum(x,keep_dims=True)`, only changes that affect it count.
     """
@@ -101,21 +101,21 @@ def name(text):
 
 
 def of_numerics(text):
-    """`optimizers.Adam`: a name of `v2_eager.numerics`."""
+    """Answers a name of `v2_eager.numerics`, such as `optimizers.Adam`."""
     word = _word(text)
     found = word and library.find(word)
     return Answer(text, numerics=found[0]) if found else None
 
 
 def member(text):
-    """`Session.run`, `minimize`: members with that name, one per class."""
+    """Answers a member, `Session.run` or `minimize`: one name for each class."""
     word = _word(text)
     found = word and (suggest.members(word) or spelled.by_itself(word))
     return _of_names(found) if found else None
 
 
 def exception(text):
-    """`UnparsedFlagAccessError`, `metrics_tensors`: sections on a type or attribute."""
+    """Answers an exception's type or a missing attribute: the sections on it."""
     word = _word(text)
     if word is None or word in messages.WORDLESS:
         return None
@@ -126,14 +126,14 @@ def exception(text):
 
 
 def meant(text):
-    """`replica_device_setter`, `sess.run`: a name without its full module or class."""
+    """Answers a name without its full module or class, such as `sess.run`."""
     word = _word(text)
     found = word and spelled.likely(word)
     return _of_names(found, _called(text)) if found else None
 
 
 def word(text):
-    """`AdamWeightDecayOptimizer`, `dropout`: a word in passages of the guide."""
+    """Answers a word, such as `dropout`, by the passages of the guide that have it."""
     known = _word(text)
     if known is None or known in topics.topics() or known in messages.WORDLESS:
         return None
@@ -148,7 +148,7 @@ def word(text):
 
 
 def topic(text):
-    """`contrib_opt`, `Jacobian`: a topic, or a subject of the guide."""
+    """Answers a topic (`contrib_opt`) or a subject of the guide (`Jacobian`)."""
     known = _word(text)
     if known is None:
         return None
@@ -164,7 +164,7 @@ def topic(text):
 
 
 def section(text):
-    """A message that the guide has exactly, with passages on the other words."""
+    """Answers a message of the guide, with passages on the other words of the text."""
     known = messages.is_message(text) and messages.advice(text)
     if not known:
         return None
@@ -172,7 +172,7 @@ def section(text):
 
 
 def missing(text):
-    """A message that says which name is missing: `has no attribute 'Session'`."""
+    """Answers a message that a name is missing: `has no attribute 'Session'`."""
     if not messages.is_message(text):
         return None
     symbols = messages.names(text)
@@ -181,7 +181,7 @@ def missing(text):
 
 
 def like(text):
-    """A message that is similar to one in the guide or in a proof."""
+    """Answers a message that is similar to one in the guide or in a proof."""
     known = messages.is_message(text) and messages.likely(text)
     if not known:
         return None
@@ -189,7 +189,7 @@ def like(text):
 
 
 def of_keras_in_words(text):
-    """A question with a name that Keras 3 lacks: `why does keras.backend.sum fail`."""
+    """Answers a question with a name that Keras 3 lacks: `keras.backend.sum`."""
     if not messages.is_message(text) or messages.is_error(text):
         return None
     words = dict.fromkeys(OF_KERAS.findall(text))
@@ -203,7 +203,7 @@ def of_keras_in_words(text):
 
 
 def of_a_name(text):
-    """A question with one name and few other words: `where is tf.log?`"""
+    """Answers a question with one name and few other words: `where is tf.log?`"""
     if not messages.is_message(text) or messages.is_error(text):
         return None
     symbols, calls = _mentioned(text)
@@ -216,7 +216,7 @@ def of_a_name(text):
 
 
 def words(text):
-    """A question, or a message, by its names and words."""
+    """Answers a question, or a message, by its names and words."""
     if not messages.is_message(text):
         return None
     error, (symbols, calls) = messages.is_error(text), _mentioned(text)
@@ -259,7 +259,7 @@ RESOLVERS = (
 
 
 def _leads(name, passage, text):
-    """Whether the entry of a name says more than the best passage.
+    """Whether the entry of a name comes first, before the best passage.
 
     It does if the question has the full name, or a long name without its module, and
     the passage is not a row with the replacement of this name. For symptoms about
@@ -299,7 +299,7 @@ def _word(text):
 
 
 def _called(text):
-    """{name: call} of a text that is a call."""
+    """{name: `records.Call`} of a text that is a call; {} of other texts."""
     return messages.mentioned_and_called(text)[1] if "(" in text else {}
 
 

@@ -103,7 +103,7 @@ def members(text):
 
 @functools.cache
 def _defined(name):
-    """{member in the class that defines it: the member in each class that has it}."""
+    """{member of the class that defines it: [the member of each class that has it]}."""
     found = {}
     for fact in map(facts.fact, facts.names()):
         member = fact.kind == "class" and facts.member(fact.symbol, name)
@@ -148,7 +148,7 @@ def refusing(argument, function):
 
 @functools.cache
 def with_rows():
-    """{argument: the names whose row in arguments.tsv is for any value}."""
+    """{argument: names whose row in arguments.tsv applies to every value of it}."""
     found = {}
     for symbol, rows in verdicts.of_arguments().items():
         for argument, passed in rows:
@@ -171,7 +171,7 @@ def with_argument(word):
 
 
 def of_class(variable, name):
-    """The members of classes that fit the name of a variable, such as sess, saver."""
+    """The members with a name, of classes that fit a variable, such as sess, saver."""
     word, found = variable.strip("_").lower(), []
     for spelled in _defined(name).values():
         fits = [
@@ -185,7 +185,7 @@ def of_class(variable, name):
 
 
 def _alike(owner, exact, word):
-    """Names with this spelling or beginning; else names that look similar."""
+    """Names that are spelled like a word, begin with it, or look similar."""
     letters = word.lower()
     longer = [w for w in _last() if len(letters) > 3 and w.startswith(letters)]
     longer = sorted((s for w in longer for s in named(w)), key=plain_first)
@@ -206,7 +206,7 @@ def plain_first(symbol):
 
 @functools.cache
 def _last():
-    """{last part in lower case: names}."""
+    """{last part of a name, in lower case: [names and modules that end in it]}."""
     found = {}
     for symbol in {*_rows(), *_modules()}:
         if symbol[0] != ".":
@@ -222,7 +222,7 @@ def _rows():
 
 @functools.cache
 def _modules():
-    """All modules around names: "tf.train" for "tf.train.Saver"."""
+    """All modules that contain names: "tf.train" for "tf.train.Saver"."""
     return {
         ".".join(parts[:end])
         for parts in (symbol.split(".") for symbol in facts.names())

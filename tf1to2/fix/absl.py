@@ -25,7 +25,7 @@ OWN = ("tf_decorator", "absolute_import", "division", "print_function")
 
 
 def part(symbol):
-    """("flags", "DEFINE_string") for "tf.app.flags.DEFINE_string"; or None."""
+    """Splits "tf.app.flags.DEFINE_string" into ("flags", "DEFINE_string"); or None."""
     for module, name in MODULES.items():
         if symbol == module:
             return name, ""
@@ -65,7 +65,7 @@ class Absl:
         self.local = imports.imported(tree, "absl")
 
     def name(self, module, site):
-        """The name of a module of absl at the place of a site."""
+        """The name by which the code at a site can use a module of absl."""
         known = self.aliases.get(module)
         if known and known[1] < site.node.start_byte:
             return known[0]
@@ -132,7 +132,7 @@ class Absl:
         return False
 
     def _runs(self, site):
-        """Whether a site is `tf.app.run()` with a main, or `tf.app.run(main)`."""
+        """Whether a site is `tf.app.run(main)`, or `run()` in a file with a `main`."""
         given = arguments.bound(site, "(main=None, argv=None)")
         if given is None or any(one.name == "argv" for one in given):
             return False

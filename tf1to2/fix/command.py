@@ -159,7 +159,7 @@ def _top(paths):
 
 
 def _changes(changes, looks):
-    """ "3 changes", or "2 safe changes and 1 that needs a look"."""
+    """Counts changes: "3 changes", "2 safe changes and 1 that needs a look"."""
     if not looks:
         return counted(changes, "change")
     need = "needs" if looks == 1 else "need"

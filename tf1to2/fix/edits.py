@@ -52,7 +52,7 @@ def without(source, node, siblings):
 
 
 def white(source, end, letters):
-    """The end of a run of these letters that starts at `end` in a source."""
+    """The position after a run of `letters` that starts at `end` in a source."""
     while (letter := source[end : end + 1]) and letter in letters:
         end += 1
     return end

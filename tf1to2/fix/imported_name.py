@@ -70,7 +70,7 @@ class Import(typing.NamedTuple):
         return self._without()
 
     def _without(self):
-        """The edit that removes the name, or the whole statement if it has no other."""
+        """The edit that removes the name, or the statement if it imports only this."""
         source, statement = self.tree.source, self.statement
         if len(statement.children_by_field_name("name")) == 1:
             end = white(source, statement.end_byte, b"\n")

@@ -1,4 +1,4 @@
-"""`K.image_dim_ordering() == "th"` → `K.image_data_format() == "channels_first"`."""
+"""Replaces `K.image_dim_ordering() == "th"` by a test of `K.image_data_format()`."""
 
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.keras_values import ORDER, reworded

@@ -63,7 +63,7 @@ def change(site):
 
 
 def also(tree, node):
-    """The edits of a path, for an imported name that is gone as well.
+    """The edits of an import's path, if its imported name is gone, too.
 
     Args:
         tree: `sites.Tree`.

@@ -105,7 +105,7 @@ def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
 
 
 def _kernel(call, sizes, is_kernel):
-    """(edits, whether keywords of sizes were merged, how many positions were merged).
+    """Merges sizes into one tuple: (edits, whether by keyword, number of positions).
 
     None if a size may not be a number.
     """
@@ -141,7 +141,7 @@ def _kernel(call, sizes, is_kernel):
 
 
 def _pairs(call):
-    """The edits that make `(top, bottom, left, right)` two pairs."""
+    """The edits that turn `(top, bottom, left, right)` into a tuple of two pairs."""
     given = call.keywords().get("padding")
     padding = given and given.child_by_field_name("value")
     padding = padding or next(iter(call.positional()), None)

@@ -233,7 +233,7 @@ def metric(site):
 
 
 def takes(changes):
-    """The names that changes import from `TAKEN`: frozenset of {"optimizers.Adam"}."""
+    """The names of numerics that changes import from `TAKEN`: {"optimizers.Adam"}."""
     names = (name.rpartition(".") for one in changes for name in one.imports)
     return frozenset(TAKES[name] for module, _, name in names if module == TAKEN)
 

@@ -52,7 +52,7 @@ def read(path):
 
 
 def new(findings, known):
-    """The findings that the baseline does not cover: the last uses in each file."""
+    """The findings beyond the counts of the baseline: the last uses in each file."""
     left, fresh = collections.Counter(known), []
     for finding in findings:
         if left[_key(finding)]:

@@ -171,7 +171,7 @@ def _finding(file, one):
 
 
 def _ignored(file, use, rules):
-    """The lines of the comments that ignore a use, on any line of its call."""
+    """The numbers of the lines of a use's call whose comments ignore the use."""
     return {
         line
         for line, ignored in file.ignores.items()

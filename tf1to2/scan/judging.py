@@ -75,7 +75,7 @@ def judge(file, project, everything=False):
 
 
 def asked(file, project):
-    """The numbers of the guards whose condition checks TensorFlow's version."""
+    """The indices, in `file.module.guards`, of guards that check a version."""
     return {
         number
         for use in file.module.uses
@@ -159,7 +159,7 @@ def _member(owner, name, use):
 
 
 def _general(name):
-    """The entry of a method of unknown class: its own row, or its usual class's."""
+    """The entry of a method of an unknown class: its own, or its usual class's."""
     usual = methods.CLASSES.get(name, "").removeprefix("tensorflow")
     return entries.lookup("." + name) or (
         entries.lookup(f"tf{usual}.{name}") if usual else None
@@ -179,7 +179,7 @@ def _asks(origin):
 
 
 def _excused(guarded, judged, asked):
-    """The numbers of the uses in branches that only TensorFlow 1 runs.
+    """The indices, in `judged`, of the uses in branches that only TensorFlow 1 runs.
 
     A guard excuses a branch if TensorFlow 2 has all names of the other branch.
     """
@@ -228,7 +228,7 @@ def _says_which(origin):
 
 
 def _is_meant(one):
-    """Whether a use of a name that TensorFlow 2 has passes only today's arguments."""
+    """Whether a use fits TensorFlow 2, which has the name and accepts its arguments."""
     if one.origin.endswith(OF_V2_ALONE):
         return True
     return _is_ambiguous(one) and not entries.rejects(one.entry.symbol, one.use.call)

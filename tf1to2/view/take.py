@@ -81,7 +81,7 @@ def available():
 
 @functools.cache
 def assigned():
-    """{name: Definition} of assignments in the same modules, "keras_optimizers.SLOTS".
+    """{name: Definition} of the assignments in the modules of `available` names.
 
     They can be taken, but are not listed: they come with definitions that need them.
     """
@@ -95,7 +95,7 @@ def assigned():
 
 
 def _is_whole(definition):
-    """Whether a definition uses no module as a value: then its needs are all known."""
+    """Whether a definition imports no module of the library: then it can be copied."""
     statements = (i.statement for i in needed([definition])[1])
     return not any(library.edition().module(s.split()[1]) for s in statements)
 
@@ -132,7 +132,7 @@ def _found(name):
 
 
 def together(definitions):
-    """As `taken`, for any definitions."""
+    """As `taken`, for a list of `Definition` in place of names."""
     parts, imports = needed(definitions)
     called = naming(parts, imports)
     modules = list(dict.fromkeys(part.module for part in parts))
@@ -261,7 +261,7 @@ def _span(node):
 
 
 def _own_names(part):
-    """The places of a definition's own name: where it is bound, and within itself."""
+    """Yields the spans of a definition's own name, at its start and in its own code."""
     node = part.node
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id == part.name:

@@ -25,7 +25,7 @@ MODULES = (
 
 
 def distinct(number, shape):
-    """Distinct positive values, for the weight with this number."""
+    """Distinct positive values for a weight, by its number in the model."""
     size = int(np.prod(shape))
     values = 0.3 + 0.25 * np.sin((0.7 + 0.13 * number) * np.arange(1, size + 1))
     return values.reshape(shape).astype("float32")

@@ -288,7 +288,7 @@ KERNELS = {
 
 
 def _sentence(m):
-    """Logits of one sentence and its ten labels, all different."""
+    """The arguments of a CTC loss: one sentence, with ten different labels."""
     return {
         "inputs": m[:, tf.newaxis],
         "labels_indices": [[0, i] for i in range(10)],
@@ -298,7 +298,7 @@ def _sentence(m):
 
 
 def _rows(m):
-    """Four classes or segments for the rows of a matrix: 0 0 0 … 1 1 1 … 3."""
+    """The class or segment of each row of a matrix: 0 0 0 … 1 1 1 … 3 3 3."""
     return tf.range(tf.shape(m)[0]) * 4 // tf.shape(m)[0]
 
 
@@ -308,13 +308,13 @@ def _ones(i):
 
 
 def _segments(m):
-    """The rows of a matrix, for a kernel that combines one, two, three, … of them."""
+    """The arguments of a kernel that combines one, two, three, … rows of a matrix."""
     ids = [i for i in range(9) for _ in range(i)]
     return {"data": m, "indices": tf.range(len(ids)), "segment_ids": ids}
 
 
 def _five(i):
-    """The image of five channels that the filter makes."""
+    """An image of three channels, made one of five by its first two channels again."""
     return tf.concat([i, i[..., :2]], 3)
 
 

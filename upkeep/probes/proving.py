@@ -116,7 +116,7 @@ def _prove_raises(row, function):
 
 
 def most(row):
-    """The largest allowed distance: 4 times the measured one, plus last bits."""
+    """The largest allowed distance: 4 times the measured one, plus rounding."""
     return row.within and SLACK * row.within + LAST_BITS * (row.within > SIGN_OF_ZERO)
 
 
@@ -136,7 +136,7 @@ def prove_naive(row):
 
 
 def _distance(row, code, key, request, function):
-    """The distance of two answers: 0, relative to the largest value, or infinite."""
+    """The distance of an answer from the recorded one: 0, relative, or infinite."""
     from upkeep.probes import right
 
     expected = recording().answer(key, request)

@@ -45,7 +45,7 @@ def functions(code):
 
 
 def unexecuted(name, called):
-    """The names in `called` without a probe that calls them; [] if a left page does."""
+    """The names in `called` that no probe of `name` calls; [] if pairs prove `name`."""
     if links.proofs(name):
         return []
     codes = [probe.new for probe in probed().get(name, ())]

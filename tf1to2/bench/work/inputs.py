@@ -15,13 +15,13 @@ Inputs = collections.namedtuple("Inputs", "batch arrays start")
 
 
 def batches(inputs):
-    """The batches of all rows, in order: tuples of arrays."""
+    """Yields the batches of all rows, in order, as tuples of arrays."""
     for at in range(0, len(inputs.arrays[0]), inputs.batch):
         yield tuple(array[at : at + inputs.batch] for array in inputs.arrays)
 
 
 def cycle(inputs, convert=lambda array: array):
-    """Makes a function that iterates over so many batches, in an endless cycle.
+    """Makes a function: `f(steps)` iterates over the next `steps` batches, in a cycle.
 
     Args:
         inputs: `Inputs`.
@@ -33,20 +33,20 @@ def cycle(inputs, convert=lambda array: array):
 
 
 def affine(batch):
-    """One layer of a served model: 32 features, 32 units."""
+    """The inputs of one layer of a served model: 32 features, 32 units."""
     random = np.random.RandomState(1)
     start = {"kernel": _weights(random, 32, 32), "bias": np.zeros(32, "f")}
     return Inputs(batch, (_normal(random, batch, 32),), start)
 
 
 def predict(batch):
-    """The classes of `mlp`, without training."""
+    """The inputs of `mlp` without the labels, for prediction alone."""
     x, _ = mlp(batch).arrays
     return Inputs(batch, (x,), mlp(batch).start)
 
 
 def mlp(batch, depth=2):
-    """Ten classes of 64 features, by hidden layers of 128 units."""
+    """The inputs of a perceptron: 64 features, layers of 128 units, ten classes."""
     random = np.random.RandomState(2)
     widths = [64] + [128] * depth + [10]
     start = {}
@@ -58,7 +58,7 @@ def mlp(batch, depth=2):
 
 
 def convnet(batch):
-    """Ten classes of 28 × 28 pixels, by two convolutions with batch norm."""
+    """The inputs of two convolutions with batch norm: 28 × 28 pixels, ten classes."""
     random = np.random.RandomState(3)
     start = {
         "conv0": _weights(random, 3, 3, 1, 16),
@@ -71,7 +71,7 @@ def convnet(batch):
 
 
 def lstm(batch, length=20):
-    """Ten classes of sequences of 16 features, by an LSTM of 64 units."""
+    """The inputs of an LSTM of 64 units: sequences of 16 features, ten classes."""
     random = np.random.RandomState(4)
     start = {
         "lstm_kernel": _weights(random, 16 + 64, 4 * 64),
@@ -84,7 +84,7 @@ def lstm(batch, length=20):
 
 
 def embedding(batch):
-    """Two classes of ten words: the mean of embeddings, vocabulary 10,000, size 64."""
+    """The inputs of a mean of embeddings: ten of 10,000 words, size 64, two classes."""
     random = np.random.RandomState(5)
     start = {
         "table": random.standard_normal((10000, 64)).astype("f") / 8,
@@ -96,7 +96,7 @@ def embedding(batch):
 
 
 def beam_search(batch):
-    """Beam search: 16 steps, vocabulary of 50, 4 beams, a decoder of 32 units."""
+    """The inputs of beam search: 16 steps, 50 words, 4 beams, a decoder of 32 units."""
     random = np.random.RandomState(6)
     start = {
         "embedding": _weights(random, 50, 32),
@@ -107,7 +107,7 @@ def beam_search(batch):
 
 
 def records(batch):
-    """Examples of 64 floats and a label: read, shuffled, parsed, put in batches."""
+    """The inputs of a pipeline of records: examples of 64 floats and a label."""
     random = np.random.RandomState(7)
     x = random.standard_normal((4096, 64)).astype("f")
     return Inputs(batch, (x, random.randint(0, 10, len(x)).astype("i")), {})

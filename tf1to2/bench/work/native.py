@@ -13,7 +13,7 @@ from v2_eager.numerics.rnn import BasicLSTMCell, unroll
 
 
 class Model(tf.Module):
-    """Variables by their names; subclasses compute with them."""
+    """A model's variables, by their names; the subclasses compute with them."""
 
     def __init__(self, start):
         super().__init__()
@@ -226,7 +226,7 @@ def concrete(inputs, step):
 
 
 def loop(inputs, step):
-    """Many steps in one call, over a dataset's iterator."""
+    """Makes a function that runs a number of steps on a dataset in a single call."""
     iterator = iter(endless(inputs))
 
     @tf.function

@@ -1,4 +1,4 @@
-"""names.js, for the box of the site: every name, member and error of `explain`.
+"""Makes names.js, the data of the site's search box: names, members and errors.
 
 The answers are those of `tf1to2 explain`, made beforehand: lookup.js looks them up.
 messages.js finds the answer to a pasted message by the expressions and thresholds of
@@ -102,7 +102,7 @@ def rules():
 
 
 class _Told:
-    """The texts about names, each once.
+    """Collects the texts about names, and stores each text once.
 
     Attributes:
         texts: {(verdict, message, pair, whether it calls the name, other pairs): its
@@ -114,7 +114,7 @@ class _Told:
         self.texts = {}
 
     def of(self, symbol):
-        """The number of the text about a name."""
+        """The number of the text about a name; a new text gets a new number."""
         return self.of_entry(symbol, answer.named(symbol).entry)
 
     def of_entry(self, symbol, entry):
@@ -137,7 +137,7 @@ class _Told:
 
 
 def _names():
-    """Every name and module, all names of an object, and old paths of Keras."""
+    """Every name and module of TensorFlow 1, with aliases, and old paths of Keras."""
     paths = {f"tf.{path}" for path in standalone.paths()}
     known = {*facts.names(), *entries.symbols(), *paths, messages.EXAMPLES}
     return sorted(known - {"tf"})
@@ -181,8 +181,10 @@ def _arguments():
 
 
 def _sections():
-    """[[wordings, message, because, pairs, code, anchor, wordings of any name]] of the
-    chapter on errors."""
+    """The sections of the chapter on errors, each as a list for names.js.
+
+    [wordings, message, because, pairs, code, anchor, wordings of any name].
+    """
     from docutils.nodes import make_id  # the extra "docs" has it
 
     return [
@@ -197,7 +199,7 @@ def _sections():
 
 
 def _raised():
-    """[[message, because, pairs, types of exceptions]] that the proofs raise."""
+    """[[message, because, pairs, types of exceptions]] of errors that proofs raise."""
     found = {}
     kinds = {
         error[side]

@@ -86,14 +86,14 @@ def single(title, definition):
 
 
 def _docstring(module, definition):
-    """The numbers of the lines of a docstring; an empty range if it is missing."""
+    """The range of the line numbers of a docstring; empty without a docstring."""
     body = getattr(definition.node, "body", None)
     first = body[0].lineno if body else definition.stop
     return module.docs.get(definition.name, range(first, first))
 
 
 def _parts(rows, docs):
-    """Splits rows: up to the docstrings' first lines, the other docstring lines, code.
+    """Splits rows in three: up to docstrings' first lines, the docstrings' rest, code.
 
     Args:
         rows: of `align`.
@@ -118,7 +118,7 @@ def _parts(rows, docs):
 
 
 def _step(line, anchor, steps):
-    """The id of a line that begins a step, below an anchor; "" for other lines.
+    """The attribute `id` of a line that begins a step; "" for other lines.
 
     Args:
         line: a line of the left page.

@@ -25,7 +25,7 @@ from tf1to2.view.website.columns import columns, single
 
 
 class Pair(SphinxDirective):
-    """One pair of a topic."""
+    """The directive that shows one pair of a topic."""
 
     required_arguments = 1
     option_spec = {"folded": directives.flag}
@@ -57,7 +57,7 @@ class Pair(SphinxDirective):
 
 
 class Sides(SphinxDirective):
-    """Renders both sides of a pair, in a page about another topic."""
+    """The directive that shows both sides of a pair, in a page about another topic."""
 
     required_arguments = 1
 
@@ -66,7 +66,7 @@ class Sides(SphinxDirective):
 
 
 class Needed(SphinxDirective):
-    """The code that the pairs of a topic need beside themselves."""
+    """The directive that shows the helpers which the pairs of a topic need."""
 
     required_arguments = 1
 

@@ -48,7 +48,7 @@ def _counted(pages, field):
 
 
 def _said(page, text):
-    """((title, lesson), (title, names, all words)) of a page."""
+    """((title, lesson) to show, (title, names, all words) to search) of a page."""
     text = UNSAID.sub("", text)
     shown = [_shown(*found) for found in texts.DIRECTIVE.findall(text)]
     text = texts.DIRECTIVE.sub("", text)

@@ -93,7 +93,7 @@ def _for_both_themes(match):
 
 
 def _program(page):
-    """The page of a program."""
+    """The text of the page of a program, with links to the programs below it."""
     text = _outside_code(programs.text(page), f"{page}/README.md", page)
     below = [f"/{child}" for child in programs.children(page)]
     return text + _tree(below) * bool(below)
@@ -109,7 +109,7 @@ def _outside_code(text, path, page):
 
 
 def _with_links(text, path, page):
-    """A text whose links lead to pages, from a page."""
+    """The text of a file, with links to pages of the site in place of files."""
 
     def link(match):
         url = match[2]
@@ -159,7 +159,7 @@ def _at(path, number):
 
 
 def _with_pairs(text, topic):
-    """A chapter with its pairs: where it shows them, and the others at its end."""
+    """A chapter with directives for its pairs; pairs without a place come last."""
     text = re.sub(r"(?m)^The pair: .*$", "", text)
     match = SHOWN.search(text)
     shown = match[1].split() if match else []
@@ -180,7 +180,7 @@ def _with_pairs(text, topic):
 
 
 def _others(topic):
-    """The anchor of a topic's pairs; names of docutils have no underscores."""
+    """The anchor of the list of a topic's pairs, without underscores, for docutils."""
     return f"pairs-of-{topic.replace('_', '-')}"
 
 
@@ -206,17 +206,17 @@ def groups():
 
 
 def _contents():
-    """The sidebar."""
+    """The sidebar as Markdown: one `toctree` for each group of pages."""
     return "".join(_tree(pages, title) for title, pages in groups().items())
 
 
 def _tree(pages, title=""):
-    """Pages of the sidebar, under a title."""
+    """The `toctree` with some pages of the sidebar, under a title."""
     caption = f":caption: {title}\n" * bool(title)
     return "\n```{toctree}\n:hidden:\n" + caption + "\n".join(["", *pages, "```", ""])
 
 
 def _kind(name):
-    """The page of one module of `numerics`."""
+    """The text of the page of one module of `numerics`."""
     told = library.edition().module(f"{library.NUMERICS}.{name}").told
     return f"{WIDE}# numerics.{name}\n\n{told}\n\n```{{needed}} numerics.{name}\n```\n"
