@@ -36,7 +36,7 @@ FACADES = (
 
 
 def short(symbol):
-    """The name in names.tsv for a name deep in contrib, or in a module's alias."""
+    """Shortens the name of an object deep in contrib to its name in names.tsv."""
     for module, real in FACADES:
         if symbol == module or symbol.startswith(module + "."):
             return real + symbol.removeprefix(module)

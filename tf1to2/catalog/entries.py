@@ -83,7 +83,7 @@ def rejects(symbol, call):
 
 @functools.cache
 def is_listed(symbol):
-    """Whether a name has its own entry, not only that of its module."""
+    """Whether the tables have a name itself, not only the module or class around it."""
     if symbol in facts.names() or symbol in verdicts.table()[0]:
         return True
     owner, _, name = symbol.rpartition(".")
@@ -98,7 +98,7 @@ def near(symbol, count=3):
 
 
 def symbols():
-    """All names that have their own entry, sorted."""
+    """All names that have an entry of their own, sorted."""
     known = (symbol for symbol, kind, *_ in facts.names().values() if kind != "module")
     return sorted({*known, *verdicts.table()[0]})
 
@@ -144,7 +144,7 @@ def _named(symbol):
 
 
 def _used(symbol, call):
-    """The entry of a name, with only those changes that affect one call or mention."""
+    """The entry of a name, with only the changes that affect a call or a mention."""
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry and _with_kinds(symbol, _felt_by(entry, call), call)
@@ -199,7 +199,7 @@ def _without_harmless_kinds(symbol, found):
 
 
 def _is_of_kind(call, argument, place, value):
-    """Whether a call evidently passes an argument of a kind, such as "[numbers]".
+    """Whether a call surely passes an argument of the kind `value`: "[numbers]".
 
     Args:
         call: `records.Call`.
@@ -214,7 +214,7 @@ def _is_of_kind(call, argument, place, value):
 
 
 def _known_to_the_table(symbol, call, before, now):
-    """The changes of passed arguments that are in arguments.tsv, not in the facts."""
+    """The changes of a call's arguments that are in arguments.tsv alone."""
     found = signatures.differences(before, now)
     known = {change.argument for change in found if change.how != "moved"}
     old = signatures.parameters(before)[0] if before else {}
@@ -284,7 +284,7 @@ def _joined(symbol, found):
 
 
 def _moves(change, before):
-    """Whether an argument that every call must pass has another position now."""
+    """Whether a change moves a required argument to another position."""
     if change.how != "moved":
         return False
     return signatures.parameters(before)[0][change.argument].default is None
@@ -340,7 +340,7 @@ def _judged(symbol):
 
 
 def _of_object(symbol):
-    """The row of an object's member, `FLAGS.__flags`, by any alias of the object."""
+    """The row of a member, `FLAGS.__flags`, under any alias of its object; or None."""
     owner, _, name = symbol.rpartition(".")
     if owner not in facts.names() or facts.fact(owner).kind in ("class", "module"):
         return None
@@ -350,7 +350,7 @@ def _of_object(symbol):
 
 
 def _by_alias(fact):
-    """The entry from the row of an alias, if that row is valid here; or None."""
+    """The entry from the row of an alias, if it is true of the name too; or None."""
     row = verdicts.row(fact.symbol)
     if row is None:
         return None
@@ -384,7 +384,7 @@ def _by_facts(fact):
 
 
 def _left_keras(tf_keras):
-    """The row of a name that Keras 3 lacks; `tf_keras` is the column of the facts."""
+    """The row of a name that Keras 3 lacks; `tf_keras` says whether tf_keras has it."""
     if tf_keras:
         becomes = "the same name of the package tf_keras"
         return verdicts.Row("rewrite", becomes=becomes, note="Keras 3 does not have it")
@@ -447,7 +447,7 @@ OF_KERAS = "tensorflow.python.keras."
 
 
 def _private(symbol, entry_of):
-    """The entry of a name that is not public, with the entry of its public name.
+    """The entry of a name that is not public, made from the entry of its public name.
 
     Args:
         symbol: the whole name.

@@ -71,7 +71,7 @@ class Change:
 
     @property
     def near(self):
-        """Whether people may pass the argument by position."""
+        """Whether the argument is one of the first, which people pass by position."""
         return self.place is None or self.place < BY_PLACE
 
     def told(self, bare=False):

@@ -70,7 +70,7 @@ def _fact(symbol, kind, one, signature, today, now, keras, deprecated=""):
 
 @functools.cache
 def _spelled():
-    """{first name: all names} of the objects that have several names."""
+    """{first name of an object: all its names}, for objects that have several names."""
     found = {}
     for symbol, _, first, *_ in names().values():
         if first:

@@ -177,7 +177,7 @@ def _successor(name, api):
 
 
 def _is_there(write, last):
-    """Whether a replacement for a whole module, `keras.saving.*`, has a name."""
+    """Whether the module that replaces another one, `keras.saving.*`, has a name."""
     module, star, _ = write.partition("*")
     api = TF_KERAS if write.startswith(f"{TF_KERAS}.") else PACKAGE
     return not star or has(module.removeprefix(f"{api}.") + last, api)
@@ -190,7 +190,7 @@ def successors():
 
 
 def _later(name, api):
-    """The `Entry` of a name that is newer than Keras 3.0; None for other names."""
+    """The `Entry` of a name that came after Keras 3.0; None for names of 3.0."""
     if (first := since(name, api)) == FIRST:
         return None
     note = "the installed Keras is older"

@@ -50,7 +50,7 @@ def proofs(symbol):
 
 
 def of_branches(entry, call):
-    """Sets the pair of a `tf.cond` whose call computes both branches.
+    """Changes the pair of `tf.cond`'s entry for a call that computes both branches.
 
     `tf.cond(p, lambda: a, lambda: b)` chooses, but computes both `a` and `b`. All other
     entries stay as they are.
@@ -77,7 +77,7 @@ def _inherited(symbol):
 
 
 def _above(name):
-    """The patterns `module.*` of links.tsv that match a name."""
+    """The patterns `module.*` of links.tsv that match a name, the shortest first."""
     parts = name.split(".")
     around = (".".join(parts[:end]) + ".*" for end in range(1, len(parts) + 1))
     return [pattern for pattern in around if pattern in rows()]

@@ -138,7 +138,7 @@ def differences(before, now):
 
 
 def _successor(parameter, old, new):
-    """The new name of an argument, or None."""
+    """The name that an argument of `old` has in `new`, if it was renamed; or None."""
     name, default, place = parameter
     known = next((n for n in new if (name, n) in RENAMED), None)
     if known or place is None or default is not None:
@@ -179,7 +179,7 @@ def equal(one, other):
 
 
 def _scalar(value):
-    """The number that a tuple of equal numbers stands for: 2 for (2, 2)."""
+    """Reduces a tuple of equal numbers to one number, (2, 2) to 2; else no change."""
     if isinstance(value, (tuple, list)) and len(set(value)) == 1:
         return value[0]
     return value

@@ -111,7 +111,7 @@ def own_arguments(symbol):
 
 
 def spelled(symbol):
-    """All names of an object; for a member, its names in its class and the bases."""
+    """All names of an object; of a member, also those below the bases of its class."""
     owner, _, name = symbol.rpartition(".")
     if symbol in facts.names() or owner not in facts.names():
         return facts.aliases(symbol)

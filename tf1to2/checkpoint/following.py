@@ -183,7 +183,7 @@ def _match(plan, names):
 
 
 def _name_slots(plan):
-    """Moves the slots of a variable that is moved by its name: w/Adam to new/w/Adam."""
+    """Moves slots after variables that moved by their names: w/Adam to new/w/Adam."""
     if plan.format != "names" or plan.source.format != "names":
         return
     places = {move.source: move.to for move in plan.moves if move.why}
@@ -197,7 +197,7 @@ def _name_slots(plan):
 
 
 def _fill(plan):
-    """Applies the patterns in `new` to the places that no other entry fills."""
+    """Applies the patterns in the map's `new` to names that no other entry fills."""
     tensors = plan.like.tensors if plan.like else {}
     for pattern, entry in plan.mapping["new"].items():
         if entry == "" or not _is_pattern(pattern, tensors):

@@ -53,7 +53,7 @@ class Move:
         return (array, 0) if self.dtype is None else cast(array, self.dtype)
 
     def tried(self, checkpoint):
-        """Reads the tensor; returns the move with the number of values that it rounds.
+        """Returns the move with the number of values that its cast rounds, by trying.
 
         Raises:
             Loss: the dtype cannot hold the values.
@@ -113,7 +113,7 @@ class Plan:
         return self.mapping["format"]
 
     def problem(self, kind, line):
-        """Adds a problem."""
+        """Adds a line to the problems of a kind."""
         self.problems.setdefault(kind, []).append(line)
 
     def text(self):
@@ -149,7 +149,7 @@ class Plan:
         return "\n".join(lines)
 
     def summary(self):
-        """The problems, counted."""
+        """The number of problems of each kind: a list of texts."""
         return [f"{len(found)} {kind}" for kind, found in self.problems.items()]
 
     def left(self):

@@ -65,12 +65,12 @@ class Checkpoint:
         }
 
     def read(self, key):
-        """The tensor stored under `key`, as NumPy has it."""
+        """The value stored under `key`, as a NumPy array."""
         with self._readable():
             return self._reader.get_tensor(key)
 
     def spellings(self):
-        """Other names of each tensor in the graph of objects.
+        """Finds the other names that each tensor has in the graph of objects.
 
         Returns:
             {name: list of texts}: the names of variables, `dense/kernel/Adam`, which

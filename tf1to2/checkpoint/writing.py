@@ -78,7 +78,7 @@ def _size(plan):
 
 @contextlib.contextmanager
 def _workshop(target):
-    """A folder beside the target, removed unless files of the target are left in it."""
+    """A context: a folder beside the target, kept only if old files remain in it."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=".convert-", dir=target.parent))
     try:
         yield folder
@@ -98,7 +98,7 @@ class _Stranded(Exception):
 
 
 def _tensors(plan):
-    """Yields each name of the result, and its array."""
+    """Yields (name, array) of each tensor of the result."""
     try:
         for number, move in enumerate(plan.moves, 1):
             output.progress(f"{number} of {len(plan.moves)}: {move.to}")
@@ -152,7 +152,7 @@ def _write_shards(plan, prefix, folder):
 
 
 def _full_keys(plan):
-    """{name: key in the file} of the result."""
+    """{name of a tensor of the result: its key in the written file}."""
     if plan.like:
         return {name: tensor.key for name, tensor in plan.like.tensors.items()}
     suffix = SUFFIX if plan.format == "objects" else ""

@@ -6,7 +6,7 @@ class CommandError(Exception):
 
 
 def needs(command, error, extra="tensorflow"):
-    """The `CommandError` for a package that is not installed: names the extra."""
+    """Makes the `CommandError` for a missing package; its message names the extra."""
     return CommandError(
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
         f'"{extra}", for example: pip install "PATH_TO_TF1TO2[{extra}]"'

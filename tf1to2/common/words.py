@@ -4,7 +4,7 @@ import difflib
 
 
 def nearest(word, known, cutoff=0.5):
-    """A question for a word that is misspelled: "did you mean port?".
+    """Asks for the known word nearest to a misspelled one: "did you mean port?".
 
     Args:
         word: what a person has typed.

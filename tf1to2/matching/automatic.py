@@ -48,7 +48,7 @@ class Item:
 
 
 def items(tensors, others=()):
-    """The items of a checkpoint.
+    """Makes the `Item`s of a checkpoint: spells the names of its tensors.
 
     Args:
         tensors: {name: Tensor, or None}.
@@ -223,7 +223,7 @@ class _Matcher:
         return None, len(telling)
 
     def numbers_agree(self, one, other):
-        """Whether two spellings have the same place in their series.
+        """Whether two spellings have the same position in their numbered series.
 
         `layer1, layer2` and `layers/0, layers/1` are two series with another start.
         """
@@ -234,7 +234,7 @@ class _Matcher:
         )
 
     def series(self, one, other):
-        """{numbers: numbers} of the items with the same place in two families."""
+        """{numbers in `one`: numbers in `other`} of items at the same position."""
         if (one, other) not in self.pairs:
             families = self.families[0][one], self.families[1][other]
             self.pairs[one, other] = _series(*map(sorted, families))
@@ -263,7 +263,7 @@ class _Matcher:
                 )
 
     def only(self, source, target):
-        """Whether no other tensor has the role or slot, dtype and shape of the two."""
+        """Whether no third tensor has the role or slot, dtype and shape of two."""
         if not target.tensor or not target.tensor.shape:
             return False
         if not source.slots and not (source.role and source.role == target.role):

@@ -175,7 +175,7 @@ def _take_role(part):
 
 @functools.cache
 def atoms(text, parts=False):
-    """The words and numbers of a name in lower case; with `parts`, a list per part."""
+    """Splits a name into lower-case words and numbers; with `parts`, part by part."""
     found = []
     for part in text.split("/"):
         # The file escapes a slash or a dot in a name.

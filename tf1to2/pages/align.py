@@ -112,7 +112,7 @@ def _align_lines(left, right, ours, theirs):
 
 
 def _align_changed(left, right, ours, theirs):
-    """Pairs changed lines, in order, so that the most similar ones share a row."""
+    """Pairs changed lines, in order, so that the most similar lines share a row."""
     if not ours or not theirs:
         return [Row(n, None, False) for n in ours] + [
             Row(None, n, False) for n in theirs

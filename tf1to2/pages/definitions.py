@@ -42,24 +42,24 @@ class Definition:
 
     @property
     def text(self):
-        """The source."""
+        """The source code of the definition."""
         return "\n".join(self.module.lines[self.start - 1 : self.stop - 1])
 
     @property
     def docstring(self):
-        """Its docstring without indentation, or ""."""
+        """The docstring of the definition without indentation, or ""."""
         if not isinstance(self.node, (ast.FunctionDef, ast.ClassDef)):
             return ""
         return ast.get_docstring(self.node) or ""
 
     @property
     def first_line(self):
-        """The first line of its docstring, or ""."""
+        """The first line of the definition's docstring, or ""."""
         return self.docstring.partition("\n")[0]
 
     @functools.cached_property
     def references(self):
-        """[(expression, its target)] of all names that it takes from outside itself.
+        """All names that the definition takes from outside: [(expression, target)].
 
         The expression is an `ast.Name`, or an `ast.Attribute` if the part before the
         dot is a module of the edition; its target is a Definition or an Import.
@@ -96,13 +96,13 @@ class Module:
 
     @property
     def public(self):
-        """The names in its `__all__`."""
+        """The names in `__all__` of the module."""
         listed = self.definitions.get("__all__")
         return tuple(ast.literal_eval(listed.node.value)) if listed else ()
 
     @property
     def told(self):
-        """The first paragraph of its docstring, or ""."""
+        """The first paragraph of the module's docstring, or ""."""
         told = ast.get_docstring(ast.parse(self.source)) or ""
         return " ".join(told.partition("\n\n")[0].split())
 
@@ -119,7 +119,7 @@ class Module:
         return Definition(self, name, first, last.end_lineno + 1, node)
 
     def _take_import(self, node):
-        """Adds {local name: ("module", dotted) or ("member", module, name, node)}."""
+        """Adds the names that an import binds: {local name: (module, member, code)}."""
         for alias in node.names:
             if isinstance(node, ast.Import):
                 local = alias.asname or alias.name.partition(".")[0]
@@ -206,7 +206,7 @@ class Edition:
         return self._known[name]
 
     def read(self, path, name):
-        """The text of a module that lies at a path."""
+        """Reads the text of the module in a file; its name is for derived classes."""
         return path.read_text("utf-8")
 
 
@@ -249,7 +249,7 @@ def needed(definitions, follows=None):
 
 
 def _ordered(found, order):
-    """The modules, each after those that its definitions import from."""
+    """Sorts modules: each after the modules that its definitions import from."""
     needs = {module: set() for module in order}
     for definition in found:
         for _, what in definition.references:

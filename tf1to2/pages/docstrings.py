@@ -59,7 +59,7 @@ def whole(left, right):
 
 
 def written(first, found):
-    """A docstring from its first line and its parts, as `parts` returns them."""
+    """Joins a first line, and parts as `parts` returns them, to a docstring."""
     blocks = [first]
     for section in dict.fromkeys([*ORDER, *(section for section, _ in found)]):
         texts = [text for (where, _), text in found.items() if where == section]

@@ -27,7 +27,7 @@ def edition():
 
 @functools.cache
 def files():
-    """The Edition of the pages as in the files: with the files' line numbers."""
+    """As `edition`, but of the files as they are: with their line numbers."""
     return Edition(_folders())
 
 
@@ -108,7 +108,7 @@ def near(text):
 
 
 def stands_for(symbols):
-    """The names of `numerics` whose docstring names a TensorFlow 1 symbol they replace.
+    """The names of `numerics` that replace one of the given names of TensorFlow 1.
 
     Args:
         symbols: names such as "tf.train.AdamOptimizer", of which one is meant.
@@ -150,7 +150,7 @@ def by_keras():
 
 @functools.cache
 def documented():
-    """{"rnn.lstm_to_keras": Definition} of the public functions and classes with a
+    """{"rnn.lstm_to_keras": Definition} of public functions and classes that have a
     docstring on the right pages, and in the modules of a page that is a package; of the
     Keras pages, "keras.layers.train"."""
     found = {}
@@ -174,7 +174,7 @@ def _modules(topic):
 
 @functools.cache
 def place(definition):
-    """The place of a definition: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
+    """How commands name a definition: "rnn.make_gru", "rnn/advance".
 
     A dot leads to a pair, a slash to code that pairs need: "rnn/keras/joined" is of the
     Keras page.

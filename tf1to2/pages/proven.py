@@ -19,7 +19,7 @@ SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
 
 @functools.cache
 def proofs():
-    """{topic: {pair: its proof}}, as `make upkeep` has written it."""
+    """{topic: {pair: its proof}}, from the file that `make upkeep` writes."""
     path = topics.folder("parity_tests") / "proofs.json"
     return json.loads(path.read_text("utf-8"))
 

@@ -45,7 +45,7 @@ def code(page, name):
 
 
 def names(statements):
-    """All names, attributes and strings in the given statements."""
+    """The names, attributes and strings that the given statements contain."""
     found = set()
     for statement in statements:
         for node in ast.walk(statement):
@@ -79,7 +79,7 @@ class _Module:
                 self.run.append(statement)
 
     def kept(self, seen):
-        """The statements that bind one of the names, and those that always run."""
+        """The statements that bind a name in `seen`, and those that always run."""
         return [
             one
             for one in self.body

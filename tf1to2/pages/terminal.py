@@ -111,7 +111,7 @@ def excerpt(sides, name, width=WIDTH, colour=False, count=20):
 
 
 def docstring_lines(definition):
-    """The numbers of the lines of a definition's docstring, a set."""
+    """The line numbers of a definition's docstring, a set."""
     body = getattr(definition.node, "body", [])
     first = body[0] if definition.docstring else None
     return set(range(first.lineno, first.end_lineno + 1)) if first else set()
@@ -138,7 +138,7 @@ def _end(path, column):
 
 
 def _blocks(sides, name):
-    """Yields (module, module, Block, Block) of the parts of one row, each or None."""
+    """Yields (module, module, Block, Block) to be side by side; each may be None."""
     if name is not None:
         for row in sides.parts(name):
             modules = [part and part.module for part in row]
@@ -160,7 +160,7 @@ def _rows(left, right, here, there):
 
 
 def _labels(ours, theirs, column):
-    """The line above two modules: their titles."""
+    """The printed line with the titles of two modules."""
     return _row([str(label(ours))], [str(label(theirs))], " ", column)
 
 

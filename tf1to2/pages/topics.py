@@ -39,7 +39,7 @@ class Topic:
 
     @property
     def golden(self):
-        """Path of the recording."""
+        """Path of the topic's recording."""
         return folder("parity_tests") / "golden" / f"{self.name}.npz"
 
     @property
@@ -100,7 +100,7 @@ class Topic:
 
     @functools.cached_property
     def keras(self):
-        """Path of the Keras page, or None."""
+        """Path of the topic's Keras page, or None."""
         path = folder("v2_keras") / f"{self.name}.py"
         return path if path.exists() else None
 
@@ -126,7 +126,7 @@ class Topic:
 
     @functools.cached_property
     def summaries(self):
-        """{name: the first line of its docstring} of all definitions of the page."""
+        """{name: first line of its docstring} of all definitions of the right page."""
         return {
             node.name: (ast.get_docstring(node) or "").partition("\n")[0]
             for node in self._tree.body

@@ -88,11 +88,11 @@ class Case:
 
     @property
     def letters(self):
-        """The letters of its specs: the dimensions that vary."""
+        """The letters in the specs of the case: the dimensions that vary."""
         return arrays.letters(self.args)
 
     def bindings(self):
-        """The sizes for which this case is run, as dicts from letter to number."""
+        """The sizes for which this case is run: a list of {letter: number}."""
         return self.sizes or arrays.bindings(self.args)
 
     def request(self, sizes, dynamic=False, seed=0):

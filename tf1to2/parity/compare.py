@@ -163,7 +163,7 @@ def difference(a, b):
 
 
 def same_numbers(x, y):
-    """Where two arrays of one shape have the same numbers, in the coarser dtype."""
+    """A mask of the elements that agree in the coarser dtype of two arrays."""
     if x.dtype != y.dtype and "U" in (x.dtype.kind, y.dtype.kind):
         same = x.dtype.kind == y.dtype.kind
         return np.asarray(x == y) if same else np.zeros(x.shape, bool)

@@ -17,7 +17,7 @@ NOISE_SLACK = 8
 
 
 def same_bits(a, b):
-    """Where two arrays of one dtype and shape have the same bits; all NaN are equal."""
+    """A mask of the elements whose bits agree in two arrays; all NaN are equal."""
     if a.dtype.kind not in "fc":
         return a == b
     if a.dtype.kind == "c":

@@ -101,7 +101,7 @@ class Distances:
 
     @property
     def cases(self):
-        """The cases of functions that the Keras page has."""
+        """The cases whose function the Keras page also has."""
         names = self.page.module.__all__
         return [case for case in self.known.values() if case.name in names]
 
@@ -189,12 +189,12 @@ def measure(expected, actual, sides):
 
 
 def _leaf(case):
-    """The leaf of a row: one for all elements of a list, one for a naive form."""
+    """A function from a leaf's path to its name in a row: `out/*` for `out/0`."""
     if isinstance(case, Naive):
         return lambda path: "*"
     return lambda path: re.sub(r"/\d+$", "/*", path)
 
 
 def _carried(answer):
-    """An answer without its initial values: the weights are copied, not drawn."""
+    """Drops the initial values of an answer: a Keras page copies its weights."""
     return {p: x for p, x in answer.items() if not p.startswith("initial/")}

@@ -42,7 +42,7 @@ def _expected(expect, outputs, path="outputs"):
 
 
 def _as_read(leaf, like):
-    """An expected leaf in the dtype of the answer, if it means the same number.
+    """Casts an expected leaf to the answer's dtype, if it stays the same number.
 
     For a float, `expect` may have an integer, or more digits than float32 has. For an
     integer, a bool or a text it must have the same type.

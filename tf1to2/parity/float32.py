@@ -69,7 +69,7 @@ class Row:
 
 @functools.cache
 def float32_table(path):
-    """The `Table` of a file, read once."""
+    """The `Table` of a file, which is read only once."""
     return Table(path)
 
 
@@ -103,7 +103,7 @@ class Table:
 
     @staticmethod
     def here():
-        """As the function `here` of the module."""
+        """The release and the system, as the function `here` of this module."""
         return here()
 
     def _read(self):
@@ -164,7 +164,7 @@ class Table:
         self._read()
 
     def not_allowed(self, rows):
-        """The measured `rows` that exceed the rows of all releases."""
+        """The measured `rows` whose distances are larger than the table allows."""
 
         def problem(row):
             known = self.rows.get((row.pair, row.case, row.leaf))
@@ -173,7 +173,7 @@ class Table:
         return list(filter(problem, rows))
 
     def changes(self, name, rows):
-        """Lines to be printed: how measured `rows` differ from the rows of a proof.
+        """Lines to be printed: how measured `rows` differ from the table's for a proof.
 
         Args:
             name: of the proof.
@@ -195,7 +195,7 @@ class Table:
         return lines
 
     def farthest(self, rows):
-        """Measured `rows`, or the rows of the table if their distances are larger.
+        """Each measured row, or the table's row if its distance is larger.
 
         These were measured on another processor, where the table must hold as well.
         """
@@ -267,7 +267,7 @@ class Table:
         return total
 
     def _problem(self, row, units, relative, loudest):
-        """The problem of a distance, or of the magnitude of noise, as text, or None."""
+        """Says why a row does not allow a distance, or a noise; None if it does."""
         if units > NOT_NUMBERS:
             return "NaN on one side only"
         if row is None:
@@ -284,7 +284,7 @@ class Table:
 
 
 def farthest(found, apart, leaf=str):
-    """Updates {leaf: distance} with the result of `measure`; the larger ones stay."""
+    """Updates {leaf: distance} by a result of `measure`: larger distances stay."""
     for path, far in apart.items():
         before = found.get(leaf(path), (0, 0.0))
         found[leaf(path)] = tuple(map(max, before, far))

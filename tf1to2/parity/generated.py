@@ -8,7 +8,7 @@ from tf1to2.parity.compare import Tally
 
 
 def prove(proof, case):
-    """Compares both pages, on today's TensorFlow, at a few sizes.
+    """Compares both pages, on today's TensorFlow, at a few random sizes.
 
     Returns:
         {"compat.v1": Tally}.

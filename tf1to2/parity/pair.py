@@ -227,7 +227,7 @@ class Pair(Proof):
         return {"1.15.5": Tally(len(leaves), len(leaves))}
 
     def _measured(self, case, way):
-        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: for every leaf, the largest distance."""
+        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: every leaf at its largest distance."""
         bindings = case.bindings()[-1:] if way == "xla" else case.bindings()
         given = [_request(case, sizes, way == "dynamic") for sizes in bindings]
         widened = [self.widened(case, request) for request in given]
@@ -307,7 +307,7 @@ class Pair(Proof):
         return False, "differs"
 
     def free(self, case, form, leaf):
-        """The relative distance that a leaf may have without a bound."""
+        """The largest relative distance that a leaf may have without a bound."""
         last = form == FLOAT32 and leaf.floating and not case.exact
         return LAST_BITS if last else 0.0
 
@@ -317,11 +317,11 @@ class Pair(Proof):
         return self.widened(case, request) is not request
 
     def wrong(self, case, leaves):
-        """The elements of [(comparison, `Leaf`)] that differ more than they may."""
+        """The pairs in [(comparison, `Leaf`)] whose leaf differs more than it may."""
         return [(f, leaf) for f, leaf in leaves if not self.verdict(case, f, leaf)[0]]
 
     def _prove_named(self, case):
-        """Raises for bounds on leaves that do not exist."""
+        """Raises `Mismatch` if a bound names a leaf that does not exist."""
         measured = self.of_all_ways(case)
         for within in self.within[case]:
             if not _bounded(within, measured):
@@ -337,7 +337,7 @@ class Pair(Proof):
         return [row for way in case.ways for row in self.measured(case, way)]
 
     def loose(self, case):
-        """Sentences on bounds that are not needed here, or far above the distance.
+        """Lists sentences on bounds that are not needed here, or much too wide.
 
         They are not failures: another processor has other last bits.
         """
@@ -368,7 +368,7 @@ def _request(case, sizes, dynamic):
 
 
 def _bounded(within, measured):
-    """The elements of [(comparison, `Leaf`)] that a `Within` names."""
+    """The leaves of [(comparison, `Leaf`)] that a `Within` names."""
     return [
         leaf
         for form, leaf in measured
@@ -399,7 +399,7 @@ def first(wrong):
 
 
 class Parity(unittest.TestCase):
-    """The tests of a pair."""
+    """The base class of the tests of a pair."""
 
     pair = None
 
@@ -409,7 +409,7 @@ class Parity(unittest.TestCase):
 
 
 def _tests(checks):
-    """{name: method}: a test method for each check."""
+    """Makes a test method for each check: {name: method}."""
     tests = {}
     for _, check in checks:
 

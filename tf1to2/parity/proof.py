@@ -114,7 +114,7 @@ class Proof:
         self._answered = functools.cache(self._legacy_answer)
 
     def _refuse_unknown(self, bound):
-        """Raises if the case, way or side of a bound is unknown; checks no leaves."""
+        """Raises an error if a bound names an unknown case, way or side."""
         named = [
             case
             for case in self.cases
@@ -230,7 +230,7 @@ class Proof:
         return tallies
 
     def widened(self, case, request):
-        """`request` for the float64 recipe; itself if there is nothing to widen."""
+        """`request` for the float64 recipe; unchanged if there is nothing to widen."""
         fed = structure.arrays(request["args"]).values()
         narrow = case.exact or case.float32 or isinstance(case, Raises)
         floats = self.by_keras or any(a.dtype == "f4" for a in fed)
@@ -240,7 +240,7 @@ class Proof:
         return {**wide, "floatx": "float64"} if self.by_keras else wide
 
     def _carried(self, answer):
-        """An answer without the initial values, if these are copied, not drawn."""
+        """Drops an answer's initial values if a Keras page copies its weights."""
         if not self.by_keras:
             return answer
         return {p: x for p, x in answer.items() if not p.startswith("initial/")}
@@ -266,7 +266,7 @@ class Proof:
         return self.ask(way, requests)
 
     def prove_float32(self, case):
-        """Compares a case with 1.15 in float32 as given, by the table of rows.
+        """Compares a case with 1.15, without widening, by the rows of float32.tsv.
 
         Raises:
             Mismatch: the distance of a leaf is larger than its row allows.
@@ -281,7 +281,7 @@ class Proof:
             raise Mismatch(message) from None
 
     def _legacy(self, case, number, form):
-        """The answer of the left page today, cached, because several ways need it."""
+        """The left page's answer on today's TensorFlow, cached for all ways."""
         if form == "recipe":
             request = case.request(case.bindings()[number])
             if self.widened(case, request) is request:  # there is nothing to widen
@@ -319,7 +319,7 @@ class Proof:
         return total
 
     def _agree_by_table(self, case, way, side, bindings, expected, answers):
-        """As `_agree`, by the table of float32; bounds apply as well."""
+        """As `_agree`, but by float32.tsv; a leaf with a bound by its bound alone."""
         bounds = self._bounds_of(case, way, side)
         apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
         pair = f"{self.name}.{case.name}"

@@ -20,7 +20,7 @@ class Provider(Protocol):
     """The interface that verify, record and mutate use."""
 
     def names(self):
-        """The names of its proofs, in order; loads no proof."""
+        """The names of the provider's proofs, in order; loads no proof."""
 
     def load(self, name):
         """The `Proof` of a name."""

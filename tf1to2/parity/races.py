@@ -78,7 +78,7 @@ def drawing():
 
 @contextlib.contextmanager
 def _looking(look):
-    """Calls look(graph, fetches, feeds) before each run of a session."""
+    """A context: look(graph, fetches, feeds) is called before each run of a session."""
     from tensorflow.python.client import session
 
     def fetched_by(graph, fetches):

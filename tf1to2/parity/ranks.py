@@ -81,7 +81,7 @@ class World:
             return self.queues[key]
 
     def leave(self, rank):
-        """Ends the waiting of other ranks for this one."""
+        """Notes that a rank has ended, so that other ranks do not wait for it."""
         with self.turn:
             self.left.add(rank)
             self.turn.notify_all()
@@ -175,7 +175,7 @@ def _sessions_with_threads():
 
 
 def init():
-    """Initializes the rank. Without `run`, it is the only one."""
+    """Initializes the rank; outside `run`, it is the only rank."""
     HERE.world, HERE.initialized = HERE.world or World(1), True
 
 
@@ -253,7 +253,7 @@ def _eager():
 
 
 def _through_python(tensors, world, here, number):
-    """The exchange in a session, where each rank has its own graph and resources."""
+    """Exchanges tensors in sessions, by Python: each rank has its own graph."""
     turns = itertools.count()
 
     def meet(*values):
@@ -267,7 +267,7 @@ def _through_python(tensors, world, here, number):
 
 
 def _through_queues(tensors, world, here, number):
-    """The exchange eagerly and in a `tf.function`: a waiting queue needs no thread."""
+    """Exchanges tensors eagerly or in a `tf.function`, by queues."""
     dtypes = [tensor.dtype for tensor in tensors]
     others = [other for other in range(world.size) if other != here]
     with tf.init_scope():
@@ -288,7 +288,7 @@ def _like(tensor, shape):
 
 
 def _mean(total, count):
-    """The sum times 1 / count, as `ScaleBuffer` has it, in float32 at least."""
+    """The mean from a sum: times 1 / count in float32 at least, as `ScaleBuffer`."""
     if not total.dtype.is_floating:
         raise NotImplementedError("integers have no mean: use op=hvd.Sum")
     wide = tf.float64 if total.dtype == tf.float64 else tf.float32
@@ -503,7 +503,7 @@ class DistributedOptimizer(v1.train.Optimizer):
         return [None if gradient is None else next(found) for gradient in gradients]
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """The optimizer's own method; between the passes it only counts the step."""
+        """Applies gradients in every last pass; other passes only count the step."""
         pairs = list(grads_and_vars)
         if self._counter is None:
             return self._optimizer.apply_gradients(pairs, global_step, name)

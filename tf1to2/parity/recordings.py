@@ -66,7 +66,7 @@ class Recording:
 
     @functools.cached_property
     def about(self):
-        """The versions, machine and settings that made it, a dict."""
+        """The versions, machine and settings that made the recording, a dict."""
         return json.loads(self._store["about.json"])
 
     @functools.cached_property
@@ -255,7 +255,7 @@ def cpu_features():
 
 
 def _first_caches():
-    """A list with the size of the first data cache, from Linux; else an empty list."""
+    """A list with the size of the first-level data cache; empty if it is unknown."""
     for cache in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("*")):
         with contextlib.suppress(OSError):
             level, kind, size = (
@@ -324,7 +324,7 @@ def genuine_python(environment, python=None, packages=()):
 
 
 def _install(python, environment, packages):
-    """Installs packages into an environment that tf1to2 made, once."""
+    """Installs packages into an environment of tf1to2, unless they are there."""
     done = pathlib.Path(environment, "packages.txt")
     if pathlib.Path(python) != pathlib.Path(environment, "bin", "python"):
         raise NoGenuineTensorFlow(

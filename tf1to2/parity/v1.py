@@ -167,12 +167,12 @@ def session(graph=None):
 
 
 def dtype_of(array):
-    """The dtype of the tensor for an array."""
+    """The dtype of the TensorFlow tensor that holds a NumPy array."""
     return tf.string if array.dtype.kind in "SUO" else tf.as_dtype(array.dtype)
 
 
 def initializers():
-    """The operations that a session runs before a page."""
+    """The initializers that a session runs before the fetches of a page."""
     return [
         tf.global_variables_initializer(),
         tf.local_variables_initializer(),
@@ -273,7 +273,7 @@ def _gradients(outputs, sources):
 
 
 def cotangent(tf, target, offset):
-    """The upstream gradient of the `offset`-th output, like `target`."""
+    """The upstream gradient of output number `offset`, with the shape of `target`."""
     table = tf.constant(structure.COTANGENTS)
     places = (tf.range(tf.size(target)) + 101 * offset) % len(structure.COTANGENTS)
     return tf.cast(tf.reshape(tf.gather(table, places), tf.shape(target)), target.dtype)
@@ -386,7 +386,7 @@ def _answer(answers_path, name, request, watching):
 
 
 def _in_a_process(answers_path, *asked):
-    """As `_answer`, in a process that is forked from this one, if forking works."""
+    """As `_answer`, but in a forked process where the system can fork."""
     if not hasattr(os, "fork"):
         return _answer(answers_path, *asked)
     path = answers_path + ".own.npz"

@@ -54,7 +54,7 @@ def run(module, requests, way):
 
 @contextlib.contextmanager
 def _no_traces_left():
-    """Resets a state that TensorFlow leaves when a trace fails inside `tf.map_fn`.
+    """A context that resets what TensorFlow leaves when a trace in `tf.map_fn` fails.
 
     TensorFlow sets a caching device on the variable scope that all functions share, and
     does not reset it: later `tf.train.ExponentialMovingAverage` raises.
@@ -165,7 +165,7 @@ def _gradients(tape, outputs, sources):
 
 
 def _tensors(source):
-    """A source for a tape: a tensor or variable as it is, a Keras variable's value."""
+    """The source as a tape takes it: for a Keras variable, the variable's value."""
     return source if isinstance(source, (tf.Tensor, tf.Variable)) else source.value
 
 
@@ -218,7 +218,7 @@ def _owned(module, layer, request):
 
 
 def _by_keyword(layer):
-    """A Keras layer that is called by position, which Keras allows only for tensors."""
+    """Wraps a Keras layer: passes by keyword the arguments that are no tensors."""
     names = list(inspect.signature(layer.call).parameters)
 
     def call(*args, **kwargs):
@@ -338,7 +338,7 @@ def as_numpy(tree):
 
 @contextlib.contextmanager
 def _quiet():
-    """Drops a warning: `fit` uses tf.data, whose functions do not run eagerly."""
+    """A context that drops the warning that functions of tf.data do not run eagerly."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Even though the `tf.config.experimental_run")
         yield

@@ -102,7 +102,7 @@ def _plain(value):
 
 @contextlib.contextmanager
 def _in_1():
-    """Widens TensorFlow 1: changes the number in the object `tf.float32`."""
+    """A context that widens TensorFlow 1: `tf.float32` gets the number of float64."""
     from tensorflow.python.framework import dtypes, tensor_util
 
     make, array_of = tensor_util.make_tensor_proto, tensor_util.MakeNdarray
@@ -157,7 +157,7 @@ def _in_1():
 
 @contextlib.contextmanager
 def _in_2():
-    """Widens TensorFlow 2: exchanges names, defaults and conversions."""
+    """A context that widens TensorFlow 2: exchanges names, defaults and conversions."""
     from tensorflow.python.framework import constant_op, dtypes
 
     as_dtype, constant = dtypes.as_dtype, constant_op._constant_impl
@@ -192,7 +192,7 @@ def _in_2():
 
 
 def _widen_policy(config, stack):
-    """Resets Keras 3's policy, which takes `floatx` on first use and keeps it."""
+    """Sets Keras 3's dtype policy to float64 until `stack` ends, if it is float32."""
     policy = getattr(config, "dtype_policy", lambda: None)()  # not in tf_keras
     if policy and policy.name == "float32":
         stack.callback(config.set_dtype_policy, policy)
@@ -212,7 +212,7 @@ def _names_of(dtype):
 
 
 def _functions_with(dtype):
-    """Functions whose defaults contain `dtype`, except those of kernels."""
+    """Functions with `dtype` as a parameter's default, except wrappers of kernels."""
     frozen = gc.get_freeze_count()
     gc.unfreeze()  # get_objects leaves out frozen objects
     objects = gc.get_objects()

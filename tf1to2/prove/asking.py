@@ -103,7 +103,7 @@ is not."""
 
 
 def _contradictions(told):
-    """Lines on cases whose results in float64 and in float32 are far apart.
+    """Lists lines on cases whose results in float64 and in float32 are far apart.
 
     Args:
         told: pairs of an entry and its seeds; cases with seeds draw other numbers.
@@ -135,7 +135,7 @@ PLAIN, MOST = 3, 12  # how many names of a pair of seeds, and pairs, are printed
 
 
 def _drawn(recording, kept, wide, narrow):
-    """Lists the seeds of each case's random operations: a port needs them.
+    """Saves and lists the seeds of random operations by case: a port needs them.
 
     All seeds are saved beside the recording, as {case: {"float64" or "float32": {name
     of an operation: [seed, seed2]}}}. A formula in place of a kernel without float64
@@ -176,7 +176,7 @@ def _drawn(recording, kept, wide, narrow):
 
 
 def _pairs(case, seeds):
-    """A line for each pair of seeds."""
+    """Lists a line for each pair of seeds with which a case draws."""
     by_pair = {}
     for op, pair in seeds.items():
         by_pair.setdefault(tuple(pair), []).append(op)
@@ -194,7 +194,7 @@ def _few(names, most):
 
 
 def _today():
-    """As `float32.here`, without importing TensorFlow; "" if it is not installed."""
+    """The release and the system, as `float32.here`, without importing TensorFlow."""
     try:
         version = importlib.metadata.version("tensorflow")
     except importlib.metadata.PackageNotFoundError:
@@ -254,7 +254,7 @@ def _racing(answered):
 
 
 def _by_case(entries, said):
-    """One text per case, from {key of an entry: text}: the text of the first size."""
+    """For each case, the text of its first size in {key of an entry: text}."""
     first = {}
     for entry in entries:
         if entry.key in said:

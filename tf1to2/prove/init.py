@@ -114,13 +114,13 @@ def _left(found, shown, module):
 
 
 def _right(entry):
-    """The function of the port for an entry."""
+    """The code of the port's function for an entry, still to be written."""
     name, args = entry.right
     return UNPORTED.format(function=name, args=", ".join(args), note=entry.note)
 
 
 def _case(entry):
-    """The case of an entry."""
+    """The code of the case for an entry."""
     if isinstance(entry, Script):
         return f'pair.program("{entry.right[0]}", "all of it")'
     lines = [f'    "{entry.right[0]}",', '    "first",']
@@ -132,7 +132,7 @@ def _case(entry):
 
 
 def _settings(source, found):
-    """The arguments of `Pair` after the paths."""
+    """The code of the arguments of `Pair` after the paths: ", seed=1, widen=True"."""
     seed = any(one.kind != "op" for one in found)
     wide = re.search(rb"\bfloat32\b", source.read_bytes())
     return ", seed=1" * seed + ", widen=True" * bool(wide)

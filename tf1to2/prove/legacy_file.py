@@ -126,7 +126,7 @@ class Entry:
 
     @property
     def specs(self):
-        """A description of each of `args`."""
+        """The description of an array, `normal(8)`, for each of `args`."""
         return [*map(self._guess, self.own), *(one.spec for one in self.fed)]
 
     def _guess(self, name):
@@ -302,12 +302,12 @@ class Placeholder:
         self.target, self.tensors, self.spec = target, tensors, spec
 
     def value(self, argument):
-        """The value that is fed: the parameter, or a sparse value of it."""
+        """The code of the value that is fed: `argument`, or `as_sparse(argument)`."""
         sparse = isinstance(self.tensors, dict)
         return f"as_sparse({argument})" if sparse else argument
 
     def by_name(self, argument):
-        """[(name of a tensor, the value that is fed)]."""
+        """[(name of a fed tensor, code of its value)]: three for a sparse one."""
         if not isinstance(self.tensors, dict):
             return [(self.tensors, argument)]
         value = self.value(argument)
@@ -361,12 +361,12 @@ def entries(source):
 
 
 def _dict(items):
-    """A dict in the body of a function, in lines of its own if it is long."""
+    """The code of a dict in a function, with a line for each item if it is long."""
     return _listed(items, "{}")
 
 
 def _listed(items, brackets="[]"):
-    """Items in brackets, in lines of their own if they are long."""
+    """The code of a list of items, each on a line of its own if they are long."""
     items, (begin, end) = list(items), brackets
     line = begin + ", ".join(items) + end
     if len(line) < 70:
@@ -398,7 +398,7 @@ def _works(statement, imports):
 
 
 def _results(assign):
-    """The names of the results of session.run, except those of training steps."""
+    """The variables that get results of session.run, except those of training steps."""
     (target, *_), fetched = assign.targets, (*assign.value.args, None)[0]
     if isinstance(target, ast.Name):
         return [target.id]
@@ -420,12 +420,12 @@ def _required(function):
 
 
 def _calls(node):
-    """The last names of all functions that are called."""
+    """The names of all functions that are called, without their modules."""
     return {_called(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
 
 
 def _called(call):
-    """The last name of the called function: placeholder of tf.placeholder."""
+    """The called function's name without module: placeholder of tf.placeholder."""
     function = getattr(call, "func", None)
     return getattr(function, "attr", getattr(function, "id", None))
 
@@ -455,7 +455,7 @@ def _assigned(node):
 
 
 def _read_of(node, name):
-    """The attributes that a class reads of an argument: `config.x`, `self.config.x`."""
+    """The attributes of an argument that a class reads: x of `config.x`."""
     known = {name} | {
         f"self.{target}"
         for target, value in _assigned(node)
@@ -500,7 +500,7 @@ def _placeholders(node):
 
 
 def _numbered(name, seen):
-    """The unique name that a graph makes: x, x_1."""
+    """The unique name that a graph makes of a name: x, then x_1."""
     seen[name] = seen.get(name, 0) + 1
     return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
 
@@ -515,7 +515,7 @@ def _sparse_names(given, seen):
 
 
 def _spec(dtype, shape, ndim):
-    """A description of an array for a placeholder's dtype and shape, if it has one."""
+    """The description of an array for a placeholder: `normal(8, 3)`."""
     sizes = getattr(shape, "elts", [None] * ndim)
     dims = [s.value if isinstance(s, ast.Constant) else None for s in sizes]
     text = ", ".join(str(d if isinstance(d, int) else 8) for d in dims)

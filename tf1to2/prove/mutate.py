@@ -64,7 +64,7 @@ def owner(source, line):
 
 
 def fault(where, name, first=None):
-    """The first failure of the checks and tests of a proof, in this process, or "".
+    """Runs the checks and tests of a proof: the first failure as text, or "".
 
     Other pairs of the same file do not count.
 
@@ -98,7 +98,7 @@ def fault(where, name, first=None):
 
 
 def _begin(folder, path, root, entries, text):
-    """Replaces a module by `text`, in this process and in those that it starts."""
+    """Makes this process, and those it starts, import `text` in place of a module."""
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
@@ -152,7 +152,7 @@ def modules_of(page, whole=False):
 
 
 def cases_beside(test, name):
-    """Paths of a test, and of modules in a folder beside it with the proof's name."""
+    """Paths of a test, and of modules in a folder beside it named like the proof."""
     path = pathlib.Path(test.__file__)
     return [path, *sorted((path.parent / name).rglob("*.py"))]
 
@@ -255,7 +255,7 @@ class Pool:
         self.running[key] = process, folder, time.monotonic()
 
     def as_it_is(self):
-        """Whether the unchanged page passes, in a process like those of the changes."""
+        """Whether the unchanged page passes, run in the way of the changed pages."""
         path, start = self.modules[0], time.monotonic()
         ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
         self.limit = max(SECONDS, PATIENCE * (time.monotonic() - start))
@@ -278,7 +278,7 @@ class Pool:
 
 
 def _names(where):
-    """The names of all proofs, from another process: this one must run nothing."""
+    """Asks another process for the names of all proofs: this one must run nothing."""
     program = (
         "from tf1to2.parity import providers;"
         f"print(*providers.provider({where!r}).names())"
@@ -294,7 +294,7 @@ def _names(where):
 def mutate(
     where, name, known=None, *, jobs=2, sample=None, only="", tell=print, keep=None
 ):
-    """Tries the changes of one page.
+    """Tries the changes of one page, to find those that its proof does not notice.
 
     Args:
         where: the provider, as `providers.provider` takes it.
@@ -351,7 +351,7 @@ def _progress(done, of):
 
 
 def score(report):
-    """(number of noticed changes, of tried changes); a hang counts as noticed."""
+    """(how many changes were noticed, how many were tried); a hang is noticed."""
     verdicts = list(report["results"].values())
     return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
 

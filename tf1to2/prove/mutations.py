@@ -88,7 +88,7 @@ def mutants(source):
 
 
 def _arguments(tree):
-    """{id of a node: the arguments of the innermost function that contains it}."""
+    """{id of a node: names of the parameters of the innermost function around it}."""
     found = {}
     for node in ast.walk(tree):  # outer functions first
         if isinstance(node, ast.FunctionDef):
@@ -99,7 +99,7 @@ def _arguments(tree):
 
 
 def _nodes(tree):
-    """The nodes of functions, classes and tables; a copy has the same order."""
+    """All nodes inside functions, classes and tables; a copy has the same order."""
     return [
         node
         for part in tree.body
@@ -109,7 +109,7 @@ def _nodes(tree):
 
 
 def _is_table(part):
-    """Whether a statement at top level assigns a name, except `__all__`."""
+    """Whether a statement of a module assigns a table: a name that is not `__all__`."""
     if not isinstance(part, ast.Assign):
         return False
     return "__all__" not in [ast.unparse(target) for target in part.targets]
@@ -167,7 +167,7 @@ def _dropped(node):
 
 
 def _is_collection(node):
-    """Whether a list, tuple or set is a collection, not a shape."""
+    """Whether a list, tuple or set is a collection of values, and surely no shape."""
     if isinstance(node, ast.Set) or _is_strings(node):
         return True
     if isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load):
@@ -199,7 +199,7 @@ def _is_size(element):
 
 
 def _cut(text):
-    """A text, cut to at most 40 characters."""
+    """Cuts a text to at most 40 characters."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -316,7 +316,7 @@ def _drop_cast(field, index):
 
 
 def _in_float32_alone(side, names):
-    """Changes a number only if an argument is float32; float64 stays right."""
+    """A change of a number that has an effect only if an argument is float32."""
     single = " or ".join(f"getattr({n}, 'dtype', None) == 'float32'" for n in names)
 
     def change(node):

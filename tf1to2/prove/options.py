@@ -1,4 +1,4 @@
-"""Options that several of these commands have."""
+"""Options that several of the commands `verify`, `prove`, `record`, `mutate` have."""
 
 import argparse
 

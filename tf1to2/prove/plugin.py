@@ -77,7 +77,7 @@ def _pair(item):
 
 
 def _shown(excinfo):
-    """A difference as its message; an error in a page with the frames of the page."""
+    """Formats an exception: a difference without frames, others with the page's."""
 
     def theirs(excinfo):
         ours = [str(entry.path).startswith(ENGINE) for entry in excinfo.traceback]

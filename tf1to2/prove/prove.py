@@ -174,7 +174,7 @@ class _Case:
         }
 
     def _races(self):
-        """The sentences of the recording on races in the left page."""
+        """The recording's sentences about races in the left page."""
         if self.unproven:
             return []
         races = self.pair.recording.about.get("races", {})
@@ -281,7 +281,7 @@ def _same(leaf):
 
 
 def _counted(cases):
-    """The number of identical leaves in each form, as text."""
+    """Counts the identical leaves in float64 and in float32, as text."""
     leaves = [leaf for case in cases for leaf in case["leaves"]]
     texts = []
     for form in ("float64", "float32"):

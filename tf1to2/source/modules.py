@@ -105,7 +105,7 @@ class Modules:
         return os.path.join(folder, "__init__.py") if found else None
 
     def _bases(self, folder):
-        """[(folder to import from, its only module or None)], the nearest first."""
+        """Lists folders to import from, the nearest first: [(folder, only module)]."""
         if folder not in self._based:
             self._based[folder] = list(self._climbed(folder, self.root(folder)))
         return self._based[folder]

@@ -123,7 +123,7 @@ class Project:
 
 @functools.cache
 def _parts(origin):
-    """(module, name, rest of the chain) of "@pkg.common:tf.Session().run"."""
+    """Splits "@pkg.common:tf.Session().run": (module, name, rest of the chain)."""
     module, _, rest = origin[1:].partition(":")
     name, _, more = rest.partition(".")
     more = "." + more if more else ""
@@ -133,7 +133,7 @@ def _parts(origin):
 
 
 def _exported(owner, name, more):
-    """(origin of the longest exported part of a chain, rest of the chain).
+    """Finds the longest part of a chain that a module exports: (its origin, the rest).
 
     A module exports names, the results of functions, and attributes of objects:
     "build()", "Net().model".
@@ -160,7 +160,7 @@ def _with(origin, more):
 
 
 def _has(module, rest):
-    """Whether `from module import *` binds a name."""
+    """Whether a module of TensorFlow has a name, so that `import *` binds it."""
     name = rest.partition(".")[0].removesuffix("()")
     symbol = records.symbol(f"{module}.{name}")
     if entries.is_listed(deep.DEEP.sub(r"\1", symbol)):

@@ -106,7 +106,7 @@ def _size(path):
 
 @contextlib.contextmanager
 def _later(number):
-    """Blocks a signal until the end of the block."""
+    """A context: a signal that arrives inside it is handled at its end."""
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     if mask:
         mask(signal.SIG_BLOCK, {number})

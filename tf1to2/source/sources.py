@@ -50,7 +50,7 @@ class Text:
 
 
 def find(paths, excludes=()):
-    """The files to read, each once, sorted within each directory.
+    """Finds the files to read: each once, sorted within each directory.
 
     Args:
         paths: files, directories, or "-" for standard input. A file in this list is
@@ -101,7 +101,7 @@ def _find_in(path, excludes, found, unread):
 
 
 def _has_any(path, found):
-    """Whether another path of the list already found a file in a directory."""
+    """Whether a directory contains one of the files that were found before."""
     return any(
         os.path.join(file, "").startswith(os.path.join(path, "")) for file in found
     )

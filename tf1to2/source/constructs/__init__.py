@@ -22,7 +22,7 @@ def _modules():
 
 @functools.cache
 def asking():
-    """{name of a function or method: modules that check its arguments}."""
+    """{name of a function or method: modules of constructs that check its calls}."""
     found = {}
     for module in _modules():
         for name in getattr(module, "NAMES", ()):
@@ -32,12 +32,12 @@ def asking():
 
 @functools.cache
 def _finding():
-    """[(module, its WORDS)] of the modules that find uses."""
+    """[(module, its WORDS)] of the modules of constructs that find uses."""
     return [(one, one.WORDS) for one in _modules() if hasattr(one, "WORDS")]
 
 
 def kinds(values, called):
-    """The kinds of the arguments of a call, from all modules.
+    """The kinds that all modules of constructs find in the arguments of a call.
 
     Args:
         values: `values.Values`.
@@ -53,7 +53,7 @@ def kinds(values, called):
 
 
 def uses(values):
-    """Yields an `inspected.Found` for each use that the modules find."""
+    """Yields an `inspected.Found` for each use that the modules of constructs find."""
     source = values.source.source
     for module, words in _finding():
         for word in words:

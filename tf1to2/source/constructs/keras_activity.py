@@ -13,7 +13,7 @@ SUMMED = "[by the package keras]"
 
 
 def kinds(values, called):
-    """`SUMMED` for a call that passes the penalty."""
+    """`SUMMED` for a call of the old package that passes `activity_regularizer`."""
     penalty = called.keywords.get("activity_regularizer")
     if penalty is None or penalty.type == "none":
         return []

@@ -10,6 +10,6 @@ ORIGIN = "tensorflow.keras.KerasTensor._keras_history.layer"
 
 
 def uses(values):
-    """Yields each use of the member."""
+    """Yields each use of `_keras_history.layer`."""
     for node, _ in values.attributes(MEMBER):
         yield inspected.Found(node, ORIGIN)

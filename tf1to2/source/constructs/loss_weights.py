@@ -31,7 +31,7 @@ def kinds(values, called):
 
 
 def _is_one(values, node):
-    """Whether the argument for the loss is surely one loss."""
+    """Whether the `loss` argument is surely a single loss, not a list or a dict."""
     if node.type == "call":
         node = node.child_by_field_name("function")
     if node.type in ("attribute", "identifier"):

@@ -43,14 +43,14 @@ def kinds(values, called):
 
 
 def _number(values, node):
-    """The integer of a literal, or 0."""
+    """The integer that an expression is; 0 if it is no literal integer."""
     node = values.followed(node)
     written = "" if isinstance(node, str) else values.text(node)
     return int(written) if written.isdecimal() else 0
 
 
 def _length(values, fed):
-    """The number that `__len__` of a class in the file returns, or 0."""
+    """The number that `__len__` of a Sequence's class returns; 0 if it is unknown."""
     made = values.followed(fed)
     function = made.child_by_field_name("function")
     owner = owners.definition(values, function)

@@ -38,7 +38,7 @@ def kinds(values, called):
 
 
 def _may_be(values):
-    """Whether a file may have such a function: a quick check of its bytes."""
+    """Whether a file may have a function that Keras calls at each step."""
     return bool(MAY_BE.search(values.source.source))
 
 
@@ -93,7 +93,7 @@ def _handed(values):
 
 
 def _is_asked(values, node, function):
-    """Whether an `if` around the call checks that the variable does not exist yet."""
+    """Whether an `if` around a call checks that the variable does not exist yet."""
     for above in values.above(node, function):
         if above.type == "if_statement":
             condition = above.child_by_field_name("condition")

@@ -32,7 +32,7 @@ DEEP = 6  # the most nested operators and calls to follow
 
 
 def kinds(values, called):
-    """`KIND` if the conditions surely do not choose rows."""
+    """`KIND` if the conditions of a `tf.where` surely do not choose rows."""
     condition, _ = called.get("condition", 0)
     branches = [called.get(name, at)[0] for name, at in (("x", 1), ("y", 2))]
     if condition is None or None in branches:
@@ -45,7 +45,7 @@ def kinds(values, called):
 
 
 def _has_no_rows(values, node):
-    """Whether a branch is surely a scalar, or a list of numbers."""
+    """Whether a branch surely has no rows: is a scalar, or a list of numbers."""
     node = values.followed(node)
     if isinstance(node, str):
         return False
@@ -79,7 +79,7 @@ def _has_no_rows(values, node):
 
 
 def _shaped(values, node):
-    """The expression with the shape of a branch: x for tf.zeros_like(x) and 2 * x."""
+    """The expression from which a branch has its shape: x for tf.zeros_like(2 * x)."""
     for _ in range(DEEP):
         parts = _parts(values, node)
         if node.type == "call" and LIKE.fullmatch(_called(values, node)):

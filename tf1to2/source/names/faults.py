@@ -41,7 +41,7 @@ def first(source):
 
 
 def _marked(node):
-    """The innermost node of the first error in the tree."""
+    """The innermost node that has the first syntax error below a node."""
     while inner := [c for c in node.children if c.has_error or c.is_missing]:
         node = inner[0]
     return node

@@ -124,7 +124,7 @@ PLAIN = ("identifier", "attribute", "none", "true", "false", "integer", "string"
 
 
 def _only_asks(statement):
-    """Whether a statement only looks up names: an import, `x = tf.log`."""
+    """Whether a statement calls nothing, only looks up names: `x = tf.log`."""
     if statement.type.startswith(("import_", "comment", "pass_")):
         return True
     if statement.type == "return_statement":

@@ -39,7 +39,7 @@ class Words:
         self.add({"import", "import_module"})
 
     def add(self, words):
-        """Adds words, and their aliases in the file."""
+        """Adds words, and the aliases that the file gives them."""
         new = words - self.words
         while new:
             word = new.pop()
@@ -53,7 +53,7 @@ class Words:
         self.places.sort()
 
     def add_bound(self, bound):
-        """Adds the names that imports, aliases and functions bind to TensorFlow's.
+        """Adds names that imports, aliases and functions bind to objects of TensorFlow.
 
         Args:
             bound: `Scope.bound`.
@@ -85,7 +85,7 @@ class Words:
         return False
 
     def add_objects(self):
-        """Adds the objects of possible methods, and the names assigned to them."""
+        """Adds places of possible methods, and the names of their objects."""
         new = guards.named(self.source)
         for owner, members in methods.followed().items():
             if owner.rpartition(".")[2].encode() in self.source:

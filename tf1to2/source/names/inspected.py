@@ -24,7 +24,7 @@ class Called(typing.NamedTuple):
 
     @property
     def name(self):
-        """The last part of its origin: "fit"."""
+        """The name of the called function, the last part of its origin: "fit"."""
         return self.origin.rpartition(".")[2]
 
     def get(self, name, place):

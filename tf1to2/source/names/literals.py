@@ -37,7 +37,7 @@ def is_number(values, node, deep=6):
 
 
 def _counts(values, node):
-    """Whether a name is the variable of a loop over a range."""
+    """Whether an expression is the variable of a loop over a range."""
     if node.type != "identifier":
         return False
     found, element = values.value(node)

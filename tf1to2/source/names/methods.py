@@ -167,7 +167,7 @@ LAST = re.compile(r"(\w+)\s*(?:\([^()]*\)|\[[^\[\]]*\])*$")
 
 
 def member(origin):
-    """The class and name of a method called on the result of a call.
+    """Splits the origin of a method of a call's result into the class and the method.
 
     Args:
         origin: of TensorFlow, with calls: "tensorflow.train.Saver().restore".
@@ -208,7 +208,7 @@ def _made(owner, called):
 
 @functools.cache
 def followed():
-    """{class: members that count} for the classes of `FOLLOWED`."""
+    """{class in `FOLLOWED`: its members whose use is a use of TensorFlow 1}."""
     return {
         ROOT + name: {one for one in facts.members(f"tf.{name}") if one.islower()}
         - LIVE_ON
@@ -218,12 +218,12 @@ def followed():
 
 @functools.cache
 def of_followed():
-    """The members of all classes of `FOLLOWED`."""
+    """The members that `followed` has, of all its classes together."""
     return set().union(*followed().values())
 
 
 def is_followed(origin):
-    """Whether an origin is a member of an object of a class of `FOLLOWED`."""
+    """Whether an origin is a member that `followed` has: `Supervisor().loop`."""
     owner, name = member(origin) or ("", "")
     return name in followed().get(owner, ())
 
@@ -263,7 +263,7 @@ def like_keras(name, call):
 
 
 def likely(name, receiver):
-    """The origin that the name of an object suggests, or "".
+    """Guesses a method's origin by the name of its object, `sess.run`; or "".
 
     Args:
         name: the name of the method or attribute.

@@ -22,12 +22,12 @@ def is_layer(origin):
 
 
 def may_be_layer(origin):
-    """Whether a class is a layer, or of another module of the project."""
+    """Whether a class is a layer, or may be one, as another module defines it."""
     return origin.startswith("@") or is_layer(origin)
 
 
 def base(values, node):
-    """The origin of the base class of the class around a node, or "".
+    """The origin of the base of the class that contains a node, or "".
 
     Args:
         values: `values.Values`.

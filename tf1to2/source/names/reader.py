@@ -69,7 +69,7 @@ class _Reader:
         self.asking = constructs.asking()
 
     def exports(self):
-        """{name: origin}, also for results of functions and attributes of objects."""
+        """{name: origin} of what other files can import, also `Net().model`."""
         found = {}
         for name, bound in self.top.bindings.items():
             made = f"{name}()"
@@ -109,7 +109,7 @@ class _Reader:
         return found
 
     def _guards(self, node):
-        """The guarded branches around a node, the outermost first."""
+        """The branches of guards that contain a node, the outermost first."""
         found = []
         while node is not None:
             if side := self.walk.sides.get(node.id):
@@ -159,7 +159,7 @@ class _Reader:
         return self.source.text(node.child_by_field_name("attribute"))
 
     def _freezes(self, node):
-        """Whether the file assigns a value to an attribute that may be False."""
+        """Whether an attribute is assigned a value that may be False."""
         above = node.parent
         if above is None or above.type != "assignment":
             return False

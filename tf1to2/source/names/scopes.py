@@ -101,7 +101,7 @@ class Scope:
 
 
 class Names:
-    """Finds the origins of names, after all bindings of the file are known.
+    """Finds the origins of names; all bindings of the file must be known.
 
     Args:
         stars: whether an `import *` may have bound any name.
@@ -143,7 +143,7 @@ class Names:
         return None, rest
 
     def _attribute(self, owner, rest):
-        """As `follow`, for the attributes after `self`; None if unknown."""
+        """As `follow`, for attributes of objects of a class; None if unknown."""
         if owner is None:
             return None
         name = rest[0].removesuffix("()")
@@ -234,7 +234,7 @@ def is_found(origin):
 
 
 def _ours(origin):
-    """Whether an origin may be TensorFlow's."""
+    """Whether an origin may be a name of TensorFlow."""
     return origin and not origin.startswith(FOREIGN)
 
 

@@ -50,7 +50,7 @@ class Source:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def imported(self, node):
-        """(dotted name, alias or None) of a name in an import."""
+        """Reads one name of an import statement: (dotted name, alias or None)."""
         if node.type != "aliased_import":
             return re.sub(r"\s", "", self.text(node)), None
         name = node.child_by_field_name("name")
@@ -58,7 +58,7 @@ class Source:
         return re.sub(r"\s", "", self.text(name)), self.text(alias)
 
     def call(self, arguments):
-        """The `Call` for a node of arguments."""
+        """Makes the `Call` for the node of a call's arguments."""
         if arguments is None:
             return None
         if arguments.type != "argument_list":
@@ -93,7 +93,7 @@ class Source:
         )
 
     def _feeds(self, node):
-        """Whether an argument is surely a feed, by its keys or its name."""
+        """Whether an argument is surely a `feed_dict`, by its keys or its name."""
         if node is None or node.type != "dictionary":
             return bool(node and node.type == "identifier") and bool(
                 FEED.fullmatch(self.text(node))
@@ -122,7 +122,7 @@ class Source:
                     yield from self.ends(left)
 
     def _joins(self, node):
-        """Whether a node is a call of os.path.join."""
+        """Whether a node is a call of `os.path.join`."""
         function = node.child_by_field_name("function")
         return function is not None and self.source.endswith(
             b"join", function.start_byte, function.end_byte
@@ -144,7 +144,7 @@ class Source:
         return {name.decode() for name in HANDING.findall(self.source)}
 
     def literal(self, arguments, position):
-        """The text of a string in a position of the arguments, if it may be a name."""
+        """The text of the argument in a position, if it is a string like a name."""
         found = arguments.named_children if arguments is not None else []
         if len(found) <= position or found[position].type != "string":
             return None
@@ -154,7 +154,7 @@ class Source:
         return literal and literal[2]
 
     def asked(self, node):
-        """The chain for `getattr(tf.train, "Saver")`, or None."""
+        """The chain that a `getattr` means, `getattr(tf.train, "Saver")`; or None."""
         arguments = node.child_by_field_name("arguments")
         literal = self.literal(arguments, 1)
         chain = literal and self.chain(arguments.named_children[0])

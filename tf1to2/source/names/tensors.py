@@ -35,7 +35,7 @@ def may_be(source):
 
 
 def fed(call):
-    """The nodes of a call's arguments, without the keywords."""
+    """The nodes of all arguments of a call; `x` for an argument `inputs=x`."""
     return [
         one.child_by_field_name("value") if one.type == "keyword_argument" else one
         for one in call.child_by_field_name("arguments").named_children
@@ -133,7 +133,7 @@ class KerasTensors:
         return most
 
     def _is_given(self, node):
-        """Whether an expression is a parameter of the function around it."""
+        """Whether an expression is a parameter of its function, or lists one."""
         if node.type == "list":
             return any(map(self._is_given, node.named_children))
         return node.type == "identifier" and self.values.value(node)[0] is PARAMETER

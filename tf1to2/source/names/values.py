@@ -45,7 +45,7 @@ class Values:
         self._kept, self._bound, self._open = {}, {}, set()
 
     def once(self, find, *nodes):
-        """The result of `find(values, *nodes)`, cached per file."""
+        """Returns `find(values, *nodes)`, which is computed only once per file."""
         key = find, *(node.id for node in nodes)
         if key not in self._kept:
             self._kept[key] = find(self, *nodes)
@@ -70,7 +70,7 @@ class Values:
             node = node.parent
 
     def attributes(self, pattern):
-        """Yields (node, match) for the attributes whose last names match a pattern.
+        """Yields (node, match) of each attribute, `x.op`, whose end fits a pattern.
 
         Args:
             pattern: a pattern of bytes; its first group is the name, `op`, or the last
@@ -131,7 +131,7 @@ class Values:
         return self._last(name.encode(), above, node.start_byte)
 
     def _looped(self, name, node):
-        """The iterable of a variable in a comprehension, or None."""
+        """The iterable over which a comprehension's variable loops, or None."""
         for clause in node.named_children:
             if clause.type == "for_in_clause":
                 left = clause.child_by_field_name("left")
@@ -152,7 +152,7 @@ class Values:
             before = len(self.source.source) + 1
 
     def _bindings(self, name, function):
-        """[(first byte, value, whether an element)] of a name in a function."""
+        """A name's bindings in a function: [(first byte, value, is element)]."""
         key = name, function and function.id
         if key not in self._bound:
             around = function if function is not None else self.source.root
@@ -166,7 +166,7 @@ class Values:
         return self._bound[key]
 
     def _places(self, name, first, last):
-        """Yields (start, end) of the places that may bind a name."""
+        """Yields the bytes (start, end) of each place that may bind a name."""
         source, end = self.source.source, first
         while (start := source.find(name, end, last)) >= 0:
             end = start + len(name)
@@ -181,7 +181,7 @@ class Values:
         return (own and own.id) == (function and function.id)
 
     def _binding(self, start, end):
-        """(first byte, value, whether an element, statement) of a binding; or None."""
+        """A binding: (first byte, value, whether an element, statement); or None."""
         node = self.source.root.descendant_for_byte_range(start, end)
         if node is None or node.type != "identifier":
             return None

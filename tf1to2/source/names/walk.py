@@ -164,7 +164,7 @@ class Walk:
         self._push(scope, inside, *self._mentioned(left), kind, right)
 
     def _mentioned(self, left):
-        """The parts of a target that are read: `x[i]`, `x.y`, but not a plain name."""
+        """The parts of a target that also read a name: `x[i]`, `x.y`, but not `x`."""
         if left is None or left.type == "identifier":
             return []
         if left.type in TARGETS:
@@ -200,7 +200,7 @@ class Walk:
                 self._bind(target, value, scope, inner, own)
 
     def _unpacked(self, left, right, count, element):
-        """(value for each of several targets, whether the target gets its elements)."""
+        """(values for `count` targets, whether each gets only an element of it)."""
         if left.type == "as_pattern_target":
             return [right] * count, [element] * count
         if right is not None and right.type in TARGETS and not element:
@@ -270,7 +270,7 @@ class Walk:
         return Alias(scope, chain) if chain else None
 
     def _asked(self, node, scope):
-        """The `Alias` of the version in an expression that compares it; or None."""
+        """The `Alias` of the TensorFlow version that an expression checks, or None."""
         text = self.source.source[node.start_byte : node.end_byte]
         asked = len(text) < LONG and guards.VERSION.search(text)
         if not asked or guards.EARLIER.search(text):
@@ -278,7 +278,7 @@ class Walk:
         return Alias(scope, (*asked[1].decode().split("."), "__version__"))
 
     def _end(self, node):
-        """The last bytes of a node."""
+        """Returns the last bytes of the text of a node."""
         start = max(node.start_byte, node.end_byte - LONG)
         return self.source.source[start : node.end_byte]
 
@@ -383,7 +383,7 @@ class Walk:
         self._push(inner, inside, body)
 
     def _mention_overridden(self, scope, bases, body, inside):
-        """Adds a mention for a method that the class's base no longer calls."""
+        """Adds mentions of a class's methods that its base no longer calls."""
         for function in body.named_children if bases else ():
             function = function.child_by_field_name("definition") or function
             if function.type != "function_definition":
