@@ -228,13 +228,20 @@ class ChangedTest(unittest.TestCase):
         [
             ("a_docstring", '"""Says more."""\n{}', []),
             ("a_comment", "{}# Says more.\n", []),
-            ("a_string_that_is_a_value", '{}a = "Says more."\n', ["layers"]),
+            ("a_message", '{}b = "the sizes differ"\nraise ValueError("size")\n', []),
+            ("its_values", '{}b = f"of {{c}} rows"\nraise ValueError(b, c)\n', []),
+            ("another_exception", '{}b = "the size"\nraise TypeError("a")\n', True),
+            ("a_string_that_is_a_value", '{}b = "sum"\nraise ValueError("a")\n', True),
         ]
     )
     def test_words_touch_no_topic(self, _, text, expected):
         path = "v1_graph/layers.py"
-        old = (self.repository.root / path).read_text("utf-8")
+        old = "import tensorflow.compat.v1 as tf\n"
+        said = 'b = "no such size"\nraise ValueError("a")\n' * ("{}b" in text)
+        self.repository.write(path, old + said)
+        self.repository.commit(hours=0)
         self.repository.write(path, text.format(old))
+        expected = ["layers"] * bool(expected)
         self.assertEqual(self.changed.touched("HEAD").topics, expected)
 
     def test_a_page_that_is_deleted_touches_its_topic(self):
