@@ -56,7 +56,7 @@ TABLES = {
     f"parity_tests/{name}.tsv" for name in ("exceptions", "float32", "keras", "slow")
 }
 REASONS = "parity_tests/exceptions.py"
-SENTENCE = re.compile(r"[a-z]{2,} [a-z]{2,}")  # "ij, jk -> ik" is none
+SENTENCE = re.compile(r"[a-z]{2,} [a-z]{2,}")  # not "ij, jk -> ik"
 
 
 def git(*words):
