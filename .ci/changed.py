@@ -11,8 +11,9 @@ parent that is three hours older than HEAD, for work lands within three hours. I
 is unknown, everything is touched.
 
 Docstrings, comments and sentences in strings of Python, such as messages, touch no
-topic: no number depends on them, and the quick tests compare the messages of all
-topics. If a page computes with a sentence, its recording changes, too, and touches it.
+topic: no number depends on them, and the quick tests of all topics compare most of the
+messages; `make test-all` compares the rest. If a page computes with a sentence, its
+recording changes, too, and touches it.
 A change of the engine touches all topics. The quick tests ask each pair of each topic;
 the slow tests and 1.15.5 are asked of every fourth topic, of others after each commit.
 """

@@ -167,7 +167,7 @@ CASES = [
     refused_labels(
         "words",
         np.array(["no", "yes"])[YES],
-        "Cast string to float|give a vocabulary",
+        "Cast string to float|pass label_vocabulary",
         graph=tf.errors.UnimplementedError,
     ),
     refused_labels(
