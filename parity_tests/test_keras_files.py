@@ -741,7 +741,7 @@ class DistancesTest(unittest.TestCase):
             with h5py.File(path, "r+") as file:
                 del file.attrs["training_config"]
             v2.read_model(path)
-            with self.assertRaisesRegex(ValueError, "saved before `compile`: take"):
+            with self.assertRaisesRegex(ValueError, "saved before `compile`: use"):
                 v2.read_compiled(path)
 
     def test_a_file_from_before_the_first_step(self):

@@ -456,7 +456,7 @@ class KerasTest(unittest.TestCase):
         self.assertLess(np.abs(pair - page).max(), 1e-6)
 
     def test_a_rate_of_0_has_no_momentum(self):
-        with self.assertRaisesRegex(ValueError, "at a rate of 0"):
+        with self.assertRaisesRegex(ValueError, "rate must not be 0"):
             v3.train_in_halves(*texts(), 1, 0.0, 8.0)
 
 
