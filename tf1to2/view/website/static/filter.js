@@ -28,7 +28,8 @@
   const [field, status] = form.querySelectorAll("input, p");
   article.querySelector("h1").after(form);
   const introduction = [...form.parentElement.children]
-    .filter((one) => one !== form && !one.matches("h1, section"));
+    .filter((one) => one !== form && !one.matches("h1, section"))
+    .filter((one) => !units.some((unit) => one.contains(unit)));
 
   // Of what was pasted, marks and quotes do not count; "…" of a message is any name.
   const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
