@@ -26,6 +26,8 @@ TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) --slow || echo fa
 HAZARDS = $(if $(TOPICS),parity_tests/hazards)
 PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py) $(HAZARDS),parity_tests)
 TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
+# A message may be quoted by a slow test of any topic.
+QUOTES = $(if $(SINCE),$(filter messages,$(shell $(CHANGED) --parts)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lint test test-slow test-distributed test-page test-wheel \
@@ -61,10 +63,12 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## all sizes, float16, default settings; SINCE=HEAD~3: only what changed since
-	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' status=0; \
-	  [ -n "$$proofs$$tools" ] || { echo 'no slow test is needed'; exit 0; }; \
-	  $(BIN)/python -m pytest -q $(SPREAD) --no-loadscope-reorder -m '$(SLOW)' \
-	    $$tools $$proofs || status=1; \
+	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' quotes='$(QUOTES)' status=0; \
+	  [ -n "$$proofs$$tools$$quotes" ] || { echo 'no slow test is needed'; exit 0; }; \
+	  [ -z "$$proofs$$tools" ] || $(BIN)/python -m pytest -q $(SPREAD) \
+	    --no-loadscope-reorder -m '$(SLOW)' $$tools $$proofs || status=1; \
+	  [ -z "$$quotes" ] || $(BIN)/python -m pytest -q $(SPREAD) -m '$(SLOW) and quotes' \
+	    parity_tests || status=1; \
 	  [ -z "$$proofs" ] || TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) \
 	    -m '$(DEFAULTS)' -k '$(IN_DEFAULT)' $$proofs || status=1; \
 	  exit $$status

@@ -1,7 +1,7 @@
 """Says what a change touches, read off git and the sources of pages and proofs.
 
     .ci/changed.py [BASE]           the stems of the topics, one a line
-    .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names, probes
+    .ci/changed.py [BASE] --parts   which of the parts below, such as tools or page
     .ci/changed.py [BASE] --slow    the topics whose slow tests to run
     .ci/changed.py [BASE] --live    the topics to ask TensorFlow 1.15.5 again
 
@@ -11,9 +11,9 @@ parent that is three hours older than HEAD, for work lands within three hours. I
 is unknown, everything is touched.
 
 Docstrings, comments and sentences in strings of Python, such as messages, touch no
-topic: no number depends on them, and the quick tests of all topics compare most of the
-messages; `make test-all` compares the rest. If a page computes with a sentence, its
-recording changes, too, and touches it.
+topic: no number depends on them. The part "messages" has the slow tests of all topics
+that quote a message. If a page computes with a sentence, its recording changes, too,
+and touches it.
 A change of the engine touches all topics. The quick tests ask each pair of each topic;
 the slow tests and 1.15.5 are asked of every fourth topic, of others after each commit.
 """
@@ -48,6 +48,7 @@ PARTS = {
     "tools": rf"{RUN}|{TOOLS}|upkeep/|examples/|README\.md$|v2_eager/numerics/",
     "wheel": rf"{RUN}|{TOOLS}|setup\.py$|MANIFEST\.in$|README|\.pre-commit",
     "page": rf"{RUN}|tf1to2/(view/|pages/|tests/(test_br|site))|guide/|[A-Z]+\.md$",
+    "messages": rf"(({'|'.join(PACKAGES)})/|tf1to2/parity/).*\.py$",
     "clusters": RUN,  # and what touches the topic "distributed"
     "names": rf"{RUN}|(?=tf1to2/catalog/){TOOLS}|upkeep/(survey|api_walk)",
     "probes": rf"{ASKED}|upkeep/(kernels|probes)/|tf1to2/probes/",  # live, kernels too

@@ -1,15 +1,21 @@
 """pytest's configuration for the proofs, also where they are installed."""
 
+import functools
 import gc
+import inspect
 import itertools
+import re
 import sys
 
 import pytest
+from parameterized import parameterized
 
 from parity_tests import timings
+from tf1to2.parity import Raises
 
 MARKERS = (
     "slow: takes long; `make test` leaves it to `make test-slow`",
+    "quotes: compares the message of an error",
     "distributed: starts clusters of processes (make test-distributed)",
 )
 # AutoGraph's own warning on Python 3.13; as an error it would stop AutoGraph.
@@ -58,7 +64,7 @@ def pytest_collection_finish():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Marks slow tests, and ignores some warnings of libraries."""
+    """Marks slow tests and those of messages; ignores some warnings of libraries."""
     rows = () if config.getoption("timings", False) else timings.slow()
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
@@ -66,3 +72,25 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
         if timings.is_slow(timings.key(item.nodeid), rows):
             item.add_marker(pytest.mark.slow)
+        if quotes(item):
+            item.add_marker(pytest.mark.quotes)
+
+
+def quotes(item):
+    """Whether a test compares the message of an error: by its code, or by its case."""
+    function = inspect.unwrap(item.function)
+    if "assertRaisesRegex" in function.__code__.co_names:
+        return True
+    proof = getattr(item.module, "PROOF", None)
+    name = re.sub(r"^test_parity_\d+_", "", item.name)
+    return name != item.name and proof is not None and name in _refused(proof)
+
+
+@functools.cache
+def _refused(proof):
+    """The names of a proof's checks of bad input, as parameterized writes them."""
+    return {
+        parameterized.to_safe_name(slug)
+        for slug, check in proof.checks()
+        if isinstance(check.case, Raises)
+    }

@@ -172,13 +172,13 @@ class ChangedTest(unittest.TestCase):
         self.repository.write("v2_keras/layers.py", "a = 1\n")
         self.repository.commit(hours=1)
         self.assertEqual(
-            self.changed.touched("HEAD~1"), (["layers"], [], ["layers"], [])
+            self.changed.touched("HEAD~1"), (["layers"], ["messages"], ["layers"], [])
         )
         self.assertEqual(self.changed.touched("HEAD"), ([], [], [], []))
 
     @parameterized.expand(
         [
-            ("a_page", "v2_eager/losses.py", []),
+            ("a_page", "v2_eager/losses.py", ["messages"]),
             ("a_chapter", "guide/rnn.md", ["page"]),
             ("calls", "tf1to2/catalog/calls.tsv", []),
             ("a_fix", "tf1to2/fix/renames.py", ["tools", "wheel"]),
@@ -186,9 +186,13 @@ class ChangedTest(unittest.TestCase):
             ("the_survey", "upkeep/survey.py", ["names", "tools"]),
             ("the_site", "tf1to2/view/site.py", ["page", "tools", "wheel"]),
             ("the_readme", "README.md", ["page", "tools", "wheel"]),
-            ("a_library", "v2_eager/numerics/sums.py", ["tools"]),
-            ("a_cluster", "v1_graph/distributed.py", ["clusters"]),
-            ("the_engine", "tf1to2/parity/proof.py", ["clusters", "tools", "wheel"]),
+            ("a_library", "v2_eager/numerics/sums.py", ["messages", "tools"]),
+            ("a_cluster", "v1_graph/distributed.py", ["clusters", "messages"]),
+            (
+                "the_engine",
+                "tf1to2/parity/proof.py",
+                ["clusters", "messages", "tools", "wheel"],
+            ),
             ("ci", ".ci/run", ["clusters", "names", "page", "tools", "wheel"]),
             (
                 "the_ranges",
