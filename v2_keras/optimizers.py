@@ -157,8 +157,8 @@ class Momentum:
         if not isinstance(self.optimizer.learning_rate, keras.Variable):
             raise ValueError(
                 "the learning rate must be a number: under a schedule Keras' momentum "
-                "is not a multiple of TensorFlow 1's; else use the class that "
-                "`tf1to2 take optimizers.Momentum` writes"
+                "is not a multiple of TensorFlow 1's; for a schedule use "
+                "`v2_eager.optimizers.Momentum`"
             )
 
     @property
