@@ -2,7 +2,7 @@
 
 import types
 
-from tf1to2.parity import structure
+from tf1to2.parity import given_files, structure
 from tf1to2.parity.compare import Mismatch, Tally, difference
 from tf1to2.parity.expected import outputs_of
 
@@ -38,7 +38,8 @@ def both(proof, case, sizes):
     if case.kind == "op":
         args = structure.map_arrays(lambda _, a: tf.constant(a), args)
     try:
-        with widening.keras_in(request.get("floatx")):
+        placed = given_files.placed({**request, "args": args})
+        with widening.keras_in(request.get("floatx")), placed as args:
             naive = _naive(proof, case, request, args)
     except Exception as error:  # any exception counts: the naive form does not work
         naive = error

@@ -500,7 +500,15 @@ def genuine_environment(**more):
 
 
 # The part of this package that Python 3.7 uses; other packages are not for 3.7.
-PARITY = "__init__", "structure", "v1", "races", "formulas", "widening"
+PARITY = (
+    "__init__",
+    "structure",
+    "v1",
+    "given_files",
+    "races",
+    "formulas",
+    "widening",
+)
 STAND_INS = "stand_ins", "ranks"
 ENGINE = (
     "tf1to2/__init__.py",

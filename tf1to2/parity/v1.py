@@ -21,7 +21,7 @@ try:
 except ImportError:  # before 1.13
     import tensorflow as tf
 
-from tf1to2.parity import races, stand_ins, structure, widening
+from tf1to2.parity import given_files, races, stand_ins, structure, widening
 
 SEED = 20260101
 """The graph seed for every page, on both sides."""
@@ -99,9 +99,10 @@ def run(module, request):
         request: dict with `kind` ("op", "layer" or "program"), `name`, `args`,
             `kwargs`, `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
             ({path: placeholder shape} of the inputs whose shape is unknown). It may
-            have `widen`, `floatx`, the dtype of Keras, the `seed` of the graph, and the
-            `scope` of a layer: then the page's function takes the inputs and makes its
-            variables in that scope.
+            have `widen`, `floatx`, the dtype of Keras, the `seed` of the graph, the
+            `files` of a program (see `given_files`), `keep` (bool: the answer contains
+            the files that it writes), and the `scope` of a layer: then the page's
+            function takes the inputs and makes its variables in that scope.
 
     Returns:
         {path: array}. The answer of an op has `outputs` and `gradients`; that of a
@@ -113,10 +114,14 @@ def run(module, request):
     with widen, floatx, legacy(seed), numpy_seeded(seed):
         page = getattr(module, request["name"])
         if request["kind"] == "program":
-            outputs = page(*request["args"], **request["kwargs"])
-            if inspect.isgenerator(outputs):
-                outputs = _run_steps(outputs)
-            return structure.answer({"outputs": outputs})
+            with given_files.placed(request) as args:
+                outputs = page(*args, **request["kwargs"])
+                if inspect.isgenerator(outputs):
+                    outputs = _run_steps(outputs)
+                tree = {"outputs": outputs}
+                if request.get("keep"):
+                    tree["files"] = given_files.written(request, args)
+            return structure.answer(tree)
         return _run_tensors(page, request)
 
 

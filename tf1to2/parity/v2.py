@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import renamed, structure, widening
+from tf1to2.parity import given_files, renamed, structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded, seed_numpy
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -277,13 +277,20 @@ def _renamed(tree, old):
 def _run_program(module, request, way):
     _seed(request)
     page = getattr(module, request["name"])
-    with _calls() as called, _functions_of(module) as functions, _quiet():
+    placed = given_files.placed(request)
+    with (
+        _calls() as called,
+        _functions_of(module) as functions,
+        _quiet(),
+        placed as args,
+    ):
         before = {id(f): f.experimental_get_tracing_count() for f in functions}
         tf.config.run_functions_eagerly(way == "eager")
         try:
-            outputs = page(*request["args"], **request["kwargs"])
+            outputs = page(*args, **request["kwargs"])
             if inspect.isgenerator(outputs):
                 outputs = _run_steps(outputs)
+            files = given_files.written(request, args) if request.get("keep") else {}
         finally:
             tf.config.run_functions_eagerly(False)
         for function in functions:
@@ -308,7 +315,8 @@ def _run_program(module, request, way):
         last = outputs.get("variables", {}) if isinstance(outputs, dict) else {}
         shapes = {k: np.shape(v) for named in last.values() for k, v in named.items()}
         outputs = _renamed(outputs, _old_names(_matched(request, shapes)))
-    return structure.answer({"outputs": as_numpy(outputs)})
+    tree = {"outputs": as_numpy(outputs)}
+    return structure.answer({**tree, "files": files} if files else tree)
 
 
 def _run_steps(steps):
