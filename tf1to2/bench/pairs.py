@@ -7,7 +7,7 @@ import os
 import tempfile
 
 from tf1to2.bench import clock, forms, left, remote
-from tf1to2.parity import arrays, providers, recordings, structure, v1
+from tf1to2.parity import arrays, given_files, providers, recordings, structure, v1
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.v1 import SEED, legacy
 
@@ -126,11 +126,10 @@ def program(proof, case, python37=None):
         cannot run it, without 1.15.5 if there is no `python37`.
     """
     request = case.request(case.bindings()[-1])
-    args, kwargs = request["args"], case.kwargs
     right = proof.names.get(case.name, case.name)
-    runs = {"v2": runner(proof.v2, right, args, kwargs)}
+    runs = {"v2": runner(proof.v2, {**request, "name": right})}
     if runs_left(proof, case):
-        runs["v1"] = legacy_runner(proof.v1, case.name, args, kwargs)
+        runs["v1"] = legacy_runner(proof.v1, request)
     made = {side: clock.first_call(lambda run=run: run) for side, run in runs.items()}
     with contextlib.ExitStack() as stack:
         if python37:
@@ -139,29 +138,29 @@ def program(proof, case, python37=None):
         return clock.interleave(made, PROGRAM_ROUNDS, 0)
 
 
-def runner(module, name, args, kwargs):
+def runner(module, request):
     """A function that runs a right page."""
     import tensorflow as tf
 
     def run():
         tf.random.set_seed(SEED)
-        outputs = getattr(module, name)(*args, **kwargs)
-        if inspect.isgenerator(outputs):
-            for _ in outputs:  # a generator: runs each step
-                pass
+        with given_files.placed(request) as args:
+            outputs = getattr(module, request["name"])(*args, **request["kwargs"])
+            if inspect.isgenerator(outputs):
+                for _ in outputs:  # a generator: runs each step
+                    pass
 
     return run
 
 
-def legacy_runner(module, name, args, kwargs):
+def legacy_runner(module, request):
     """A function that runs a left page with TensorFlow 1 semantics."""
-    if inspect.isgeneratorfunction(getattr(module, name)):  # `v1` runs its steps
-        request = {"kind": "program", "name": name, "args": args, "kwargs": kwargs}
-        return lambda: v1.run(module, request)
+    if inspect.isgeneratorfunction(getattr(module, request["name"])):
+        return lambda: v1.run(module, request)  # runs its steps
 
     def run():
-        with legacy():
-            return getattr(module, name)(*args, **kwargs)
+        with legacy(), given_files.placed(request) as args:
+            return getattr(module, request["name"])(*args, **request["kwargs"])
 
     return run
 
