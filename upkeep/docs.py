@@ -22,7 +22,14 @@ from tf1to2.catalog import links
 from tf1to2.common import output
 from tf1to2.explain.questions import subjects
 from tf1to2.pages import proven, topics
-from upkeep import calls, chapters, friends, names_index, switches
+from upkeep import (
+    calls,
+    chapters,
+    friends,
+    names_index,
+    switches,
+    whole_programs,
+)
 
 # The topics of the guide when it was one file: old links need these anchors.
 ONE_FILE = frozenset(
@@ -171,6 +178,7 @@ def tables(found):
         "keras witness": keras_today.witness(),
         "kernels": _kernels(),
         "float32": _float32(found),
+        "models": whole_programs.table(found),
         "mutations": _mutations(),
         "subjects": _subjects(),
         **{

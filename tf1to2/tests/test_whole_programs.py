@@ -1,16 +1,28 @@
-"""Whole programs, `models_…`: each side goes on from the files that the other wrote."""
+"""Whole programs, `models_…`: files that both sides read; what the tools make of them.
 
+Each side goes on from the files that the other side wrote. `scan` finds every name of
+the left page that is gone, and what `fix` writes still gives the recorded numbers.
+"""
+
+import ast
 import importlib
 import os
+import pathlib
+import tempfile
 import unittest
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
 from parity_tests.models import HALF
+from tf1to2.fix import planning
+from tf1to2.pages import topics
+from tf1to2.pages.page import Page
 from tf1to2.parity import recordings, structure, v2
+from tf1to2.scan import findings
 
 GENUINE = os.environ.get("TF1_PYTHON")
 NAMES = [(name,) for name in PROVIDER.names() if name.startswith("models_")]
@@ -70,6 +82,65 @@ class GoingOnTest(unittest.TestCase):
         self.assertEqual(*map(sorted, sides))
         for path, value in sides[0].items():
             np.testing.assert_array_equal(sides[1][path], value, path)
+
+
+class ScanTest(unittest.TestCase):
+    @parameterized.expand(NAMES)
+    def test_every_name_that_is_gone_is_found(self, name):
+        path = topics.topics()[name].v1
+        gone = set(gone_names(ast.parse(path.read_text("utf-8"))))
+        found = findings.scan([str(path)]).findings
+        self.assertTrue(gone)
+        self.assertEqual(gone - {(one.line, one.entry.symbol) for one in found}, set())
+
+
+def gone_names(tree):
+    """Yields (line, name) of each `tf.…` that today's TensorFlow does not have."""
+    inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and id(node) not in inner:
+            name = ast.unparse(node)
+            if name.startswith("tf.") and not exists(name):
+                yield node.lineno, name
+
+
+def exists(name):
+    found = tf
+    for part in name.split(".")[1:]:
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
+
+
+@unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")
+@pytest.mark.slow
+class FixTest(unittest.TestCase):
+    @parameterized.expand(NAMES)
+    def test_what_it_writes_gives_the_recorded_numbers(self, name):
+        proof = PROVIDER.load(name)
+        entries = {str(entry.case): entry for entry in proof.recorded()}
+        asked = [e for case, e in entries.items() if case in FIXED]
+        self.assertEqual(len(asked), len(FIXED))
+        source = proof.left.path
+        with tempfile.TemporaryDirectory() as folder:
+            copy = pathlib.Path(folder, source.name)
+            copy.write_bytes(source.read_bytes())
+            options = planning.Options(old=True)  # the fixed page runs on 1.15.5, too
+            (fixed,) = planning.plan([str(copy)], (), options)
+            self.assertEqual(fixed.reason, "")
+            copy.write_bytes(fixed.data or copy.read_bytes())
+            requests = [entry.request for entry in asked]
+            page = Page(copy.name, folder)
+            answers, _ = recordings.ask(GENUINE, page, requests)
+        for entry, answer in zip(asked, answers, strict=True):
+            self.assertNotIn("raised", answer, answer.get("message"))
+            recorded = proof.recording.answer(entry.key, entry.request)
+            for path, value in structure.narrow(answer).items():
+                np.testing.assert_array_equal(value, recorded[path], path)
+
+
+FIXED = "train, steps: 10", "evaluate, from a checkpoint"
 
 
 def files_of(answer):

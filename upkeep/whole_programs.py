@@ -1,0 +1,96 @@
+"""The table of the whole programs, `models_…`, in guide/models.md."""
+
+import ast
+import io
+import json
+import pathlib
+import tokenize
+
+from tf1to2.pages import topics
+
+ROOT = pathlib.Path(__file__).parents[1]
+PREFIX = "models_"
+HEAD = (
+    "| program | float64 | float32 | Keras | variables | lines, left and right | "
+    "seconds, left and right |\n"
+    "|---|---|---|---|---:|---:|---:|"
+)
+
+
+def table(found):
+    """The rows of all programs, from the proofs and the last measurements.
+
+    Args:
+        found: the result of `docs.proofs`.
+    """
+    seconds = _seconds()
+    rows = [HEAD]
+    for name, topic in topics.topics().items():
+        if not name.startswith(PREFIX):
+            continue
+        pairs = found[name]
+        lines = [_lines(path) for path in (topic.v1, topic.v2)]
+        cells = [
+            f"[{topic.title.partition(':')[0]}](guide/{name}.md)",
+            _float64(pairs),
+            f"{pairs['train']['float32']['relative']:.1e}",
+            _keras(pairs["train"]["keras"]),
+            str(_variables(name)),
+            "{}, {} ({:.2f})".format(*lines, lines[1] / lines[0]),
+            seconds.get(name, ""),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _float64(pairs):
+    bounds = [bound for pair in pairs.values() for bound in pair["bounds"]]
+    bounds = [bound for bound in bounds if not bound["settings"]]
+    if not bounds:
+        return "identical"
+    return f"within {max(bound['ulps'] for bound in bounds)} ULP"
+
+
+def _keras(measured):
+    return topics.distance_told(measured["relative"]) if measured else ""
+
+
+def _variables(name):
+    """The number of variables, slots included, that a step saves."""
+    from tf1to2.parity import providers
+
+    proof = providers.provider("parity_tests").load(name)
+    entry = next(entry for entry in proof.recorded() if entry.case.name == "train")
+    answer = proof.recording.answer(entry.key, entry.request)
+    return sum(path.startswith("outputs/variables/") for path in answer)
+
+
+def _lines(path):
+    """The number of lines of code: without blank lines, comments and docstrings."""
+    text = path.read_text("utf-8")
+    documented = ast.Module, ast.ClassDef, ast.FunctionDef
+    dropped = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            docstring = node.body[0]
+            dropped |= set(range(docstring.lineno, docstring.end_lineno + 1))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    skipped = tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT
+    skipped += tokenize.DEDENT, tokenize.ENDMARKER
+    code = set()
+    for token in tokens:
+        if token.type not in skipped:
+            code |= set(range(token.start[0], token.end[0] + 1))
+    return len(code - dropped)
+
+
+def _seconds():
+    """{topic: seconds of `train` on both sides and their ratio}, as measured."""
+    report = json.loads((ROOT / "benchmarks" / "models.json").read_text("utf-8"))
+    rows = {}
+    for row in report["programs"]:
+        topic, _, name = row["pair"].partition(".")
+        if name == "train":
+            left, right = (row[side]["seconds"] for side in ("1.15.5", "v2"))
+            rows[topic] = f"{left:.2f}, {right:.2f} ({right / left:.2f})"
+    return rows
