@@ -12,8 +12,9 @@ The pages have `train(…, steps, checkpoint, folder)`, `evaluate(…, checkpoin
 import dataclasses
 
 import numpy as np
+import tensorflow as tf
 
-from tf1to2.parity import Program, structure
+from tf1to2.parity import Program, Raises, structure
 
 ADAM = {"Adam": 0.0, "Adam_1": 0.0}
 POWERS = {"beta1_power": np.float32(0.9), "beta2_power": np.float32(0.999)}
@@ -78,7 +79,21 @@ class Model:
             *(self.train(steps, f"steps: {steps}") for steps in STEPS),
             self.case("evaluate", "from a checkpoint", [*evaluate, self.start]),
             self.case("export", "served", [*export, self.start, "folder"]),
+            self.lacking(next(iter(self.start))),
         ]
+
+    def lacking(self, name):
+        """Makes a case of `train` from a checkpoint without a variable."""
+        checkpoint = {n: value for n, value in self.start.items() if n != name}
+        return self.case(
+            "train",
+            f"without {name}",
+            [*self.data, 1, checkpoint],
+            Raises,
+            of="program",
+            match=f"{name} not found in checkpoint",
+            **dict.fromkeys(("graph", "eager", "function"), tf.errors.NotFoundError),
+        )
 
     def train(self, steps, slug, kind=Program, **others):
         """Makes a case of `train` with a number of steps."""
@@ -86,11 +101,11 @@ class Model:
         return self.case("train", slug, args, kind, **others)
 
     def case(self, name, slug, args, kind=Program, **others):
-        """Makes a case, in which `start` is a checkpoint and "folder" a folder."""
+        """Makes a case, in which a dict is a checkpoint and "folder" a folder."""
         files = {
             position: "folder" if isinstance(arg, str) else "checkpoint"
             for position, arg in enumerate(args)
-            if arg is self.start or (isinstance(arg, str) and arg == "folder")
+            if isinstance(arg, dict) or (isinstance(arg, str) and arg == "folder")
         }
         kwargs = self.options if name == "train" else {}
         more = {"files": files}
