@@ -2,7 +2,7 @@
 
 import types
 
-from tf1to2.parity import given_files, structure
+from tf1to2.parity import structure
 from tf1to2.parity.compare import Mismatch, Tally, difference
 from tf1to2.parity.expected import outputs_of
 
@@ -26,7 +26,7 @@ def both(proof, case, sizes):
     """
     import tensorflow as tf
 
-    from tf1to2.parity import v1, v2, widening
+    from tf1to2.parity import given_files, v1, v2, widening
 
     request = case.request(sizes)
     if "graph" in case.skip:  # the recording replaces the left page
