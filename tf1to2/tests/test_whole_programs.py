@@ -8,6 +8,7 @@ import ast
 import importlib
 import os
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -100,7 +101,7 @@ def gone_names(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in inner:
             name = ast.unparse(node)
-            if name.startswith("tf.") and not exists(name):
+            if re.fullmatch(r"tf[.\w]+", name) and not exists(name):
                 yield node.lineno, name
 
 
