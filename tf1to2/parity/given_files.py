@@ -22,7 +22,7 @@ def placed(request):
 
     Args:
         request: see `v1.run`. Its entry `files` is {position: kind}. The argument of a
-            "checkpoint" is {name: array}; it becomes the path of a checkpoint, as
+            "checkpoint" is {name: array or number}; it becomes the path of a checkpoint, as
             `tf.train.Saver` writes it. The argument of "files" is what `written`
             returned, and becomes the path of this checkpoint. The argument of a
             "folder" becomes the path of an empty folder. On exit the files are deleted.
@@ -72,10 +72,10 @@ def _unpack(folder, files):
 
 
 def _save(path, values):
-    """Writes {name: array} as a checkpoint."""
+    """Writes {name: array, or Python number in float32 or int32} as a checkpoint."""
     with tf.Graph().as_default(), tf.Session() as sess:
         names = sorted(values)
-        tensors = [tf.constant(np.asarray(values[name])) for name in names]
+        tensors = [tf.constant(values[name]) for name in names]
         sess.run(
             tf.raw_ops.SaveV2(
                 prefix=path,
