@@ -18,7 +18,7 @@ from tf1to2.parity import Program, Raises, structure
 
 ADAM = {"Adam": 0.0, "Adam_1": 0.0}
 POWERS = {"beta1_power": 0.9, "beta2_power": 0.999}
-"""Python numbers, which are not widened: TensorFlow 1 made float32 powers for any dtype."""
+"""Python numbers are not widened: TensorFlow 1 made float32 powers for any dtype."""
 STEPS = 100, 10, 1
 """The first one is timed: see `tf1to2.bench.pairs`."""
 HALF = 50

@@ -22,8 +22,8 @@ def placed(request):
 
     Args:
         request: see `v1.run`. Its entry `files` is {position: kind}. The argument of a
-            "checkpoint" is {name: array or number}; it becomes the path of a checkpoint, as
-            `tf.train.Saver` writes it. The argument of "files" is what `written`
+            "checkpoint" is {name: array or number}; it becomes the path of a
+            checkpoint, as `tf.train.Saver` writes it. The argument of "files" is what `written`
             returned, and becomes the path of this checkpoint. The argument of a
             "folder" becomes the path of an empty folder. On exit the files are deleted.
     """
