@@ -23,9 +23,10 @@ def placed(request):
     Args:
         request: see `v1.run`. Its entry `files` is {position: kind}. The argument of a
             "checkpoint" is {name: array or number}; it becomes the path of a
-            checkpoint, as `tf.train.Saver` writes it. The argument of "files" is what `written`
-            returned, and becomes the path of this checkpoint. The argument of a
-            "folder" becomes the path of an empty folder. On exit the files are deleted.
+            checkpoint, as `tf.train.Saver` writes it. The argument of "files" is what
+            `written` returned, and becomes the path of this checkpoint. The argument of
+            a "folder" becomes the path of an empty folder. On exit the files are
+            deleted.
     """
     args, kinds = list(request["args"]), request.get("files", {})
     folder = tempfile.mkdtemp() if kinds else ""
