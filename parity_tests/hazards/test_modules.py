@@ -47,6 +47,7 @@ from v2_eager import (
     cookbook,
     estimators,
     feature_columns,
+    models_autoencoder,
     scopes,
     seq2seq,
     slim,
@@ -131,6 +132,28 @@ def weights(dtype):
 
 def words():
     return feature_columns.Vocabulary(["red", "green", "blue"])
+
+
+def of_program(topic, owner, arguments, call, parts=""):
+    """Makes the rows of a whole program: its trainer, and the classes within it."""
+    page = f"v2_eager.models_{topic}"
+    return [
+        (f"{page}.{owner}", made(f"models_{topic}.{owner}", arguments, call)),
+        *((f"{page}.{part}", within(f"{page}.{owner}")) for part in parts.split()),
+    ]
+
+
+def phase(dtype):
+    """Makes the last phase of the stacked autoencoder."""
+    net = models_autoencoder.Autoencoder(6, dtype)
+    made = models_autoencoder.Phase("phase", net.loss, [*net.trainable_variables], 0.1)
+    made.net, made.global_step = net, tf.Variable(0, dtype=tf.int64, name="global_step")
+    return made
+
+
+def images(dtype, *shape):
+    """Makes black and white pixels, 0 and 1."""
+    return tf.cast(numbers(dtype, *shape) > 0, dtype)
 
 
 def say(module, dtype):
@@ -309,6 +332,102 @@ CASES = [
             )
         ),
     ),
+    # --- whole programs
+    *of_program(
+        "vae",
+        "Trainer",
+        lambda dtype: [dtype],
+        lambda module, dtype: module.step(images(dtype, 16, 100)),
+        "Autoencoder Decoder Dense Encoder",
+    ),
+    *of_program(
+        "word2vec",
+        "Word2Vec",
+        lambda dtype: [np.dtype(dtype).type(0.5), "nce", "adagrad"],
+        lambda module, _: module.step(
+            tf.constant([1, 2]), tf.constant([[3], [4]], tf.int64)
+        ),
+    ),
+    *of_program(
+        "word2vec",
+        "Lookup",
+        lambda dtype: [numbers(dtype, 5, 3)],
+        lambda module, _: module(tf.constant([1, 2])),
+    ),
+    *of_program(
+        "dqn",
+        "DQN",
+        lambda dtype: [5, tf.as_dtype(dtype)],
+        lambda module, dtype: module.learn(
+            numbers(dtype, 3, 5),
+            tf.constant([0, 1, 3]),
+            numbers(dtype, 3),
+            numbers(dtype, 3, 5) + 1,
+            tf.constant([0, 0, 1], dtype),
+        ),
+        "QNetwork",
+    ),
+    *of_program(
+        "char_rnn",
+        "Trainer",
+        lambda dtype: [tf.as_dtype(dtype)],
+        lambda module, _: module.step(
+            tf.constant([[1, 2, 3]]), tf.constant([[2, 3, 4]]), module.model.zeros(1)
+        ),
+        "Model",
+    ),
+    *of_program(
+        "dcgan",
+        "Trainer",
+        lambda dtype: [3, tf.as_dtype(dtype), 0.1],
+        lambda module, dtype: [
+            module.d_step(numbers(dtype, 4, 8, 8, 1), numbers(dtype, 4, 3)),
+            module.g_step(numbers(dtype, 4, 3)),
+        ],
+        "Discriminator Generator",
+    ),
+    *of_program(
+        "siamese",
+        "Trainer",
+        lambda dtype: [(8, 8, 1), tf.as_dtype(dtype)],
+        lambda module, dtype: module.step(
+            numbers(dtype, 3, 8, 8, 1),
+            numbers(dtype, 3, 8, 8, 1) + 1,
+            tf.constant([1, 0, 1], dtype),
+        ),
+        "Tower",
+    ),
+    *of_program(
+        "softmax",
+        "SoftmaxRegression",
+        lambda dtype: [tf.as_dtype(dtype)],
+        lambda module, dtype: module.step(
+            numbers(dtype, 2, 784), tf.eye(2, 10, dtype=dtype)
+        ),
+    ),
+    *of_program(
+        "convnet",
+        "Trainer",
+        lambda dtype: [dtype],
+        lambda module, dtype: module.step(
+            numbers(dtype, 2, 28, 28, 1), tf.constant([1, 2], tf.int64)
+        ),
+        "ConvLayer ConvNet",
+    ),
+    (
+        "v2_eager.models_autoencoder.Phase",
+        Made(
+            phase,
+            lambda module, dtype: module.step(numbers(dtype, 3, 6), module.global_step),
+        ),
+    ),
+    *[
+        (
+            f"v2_eager.models_autoencoder.{part}",
+            within("v2_eager.models_autoencoder.Phase"),
+        )
+        for part in ("Autoencoder", "TiedLayer")
+    ],
     # --- other pages
     (
         "v2_eager.broadcasting.DenseOfConcatenation",
@@ -898,6 +1017,11 @@ NARROW = {  # their proofs feed only float32
 }
 FLOAT32 = {
     **NARROW,
+    "v2_eager.models_autoencoder.Phase": RATES,
+    "v2_eager.models_char_rnn.Trainer": RATES,
+    "v2_eager.models_dcgan.Trainer": RATES,
+    "v2_eager.models_convnet.Trainer": "in float64 it draws another dropout mask",
+    "v2_eager.models_vae.Trainer": "in float64 it draws other noise",
     "v2_eager.checkpoints.Trainer": RATES,
     "v2_eager.training_loops.Trainer": RATES,
     "v2_eager.contrib_norms.OptimizeLoss": RATES,
@@ -940,6 +1064,9 @@ NO_NAMES = {
 }
 DRAWS = "what is loaded begins its stream of random numbers again"
 NO_SAVED_MODEL = {
+    "v2_eager.models_convnet.Trainer": DRAWS,
+    "v2_eager.models_vae.Trainer": DRAWS,
+    "v2_eager.models_word2vec.Word2Vec": DRAWS,
     "v2_eager.layers.Network": DRAWS,
     "v2_eager.numerics.rnn.wrappers.DropoutWrapper": DRAWS,
 }

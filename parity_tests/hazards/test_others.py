@@ -73,6 +73,7 @@ ALLOWED = {
     "v2_eager.keras_training.models.BatchLosses": "a mix-in of models, whose metrics "
     "Keras resets and saves; keras_training's pairs train with it",
     "v2_eager.keras_training.models.FrozenPenalties": MIX_IN,
+    "v2_eager.models_dqn.Maze": "an environment in NumPy, which the program makes",
     "v2_eager.numerics.losses.Reduction": "the names of reductions, strings alone",
     "v2_eager.numerics.optimizers.multitask.Multitask": MIX_IN,
     "v2_eager.numerics.optimizers.weight_decay.DecoupledWeightDecay": MIX_IN,

@@ -1,0 +1,166 @@
+import dataclasses
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import models, proof
+from tf1to2.parity import FalseFriend, Program
+from v1_graph import models_vae as v1
+from v2_eager import models_vae as v2
+from v2_eager.numerics import restore
+
+# --- Squares of 4x4 pixels in images of 10x10; 2 % of the pixels are flipped.
+
+RANDOM = np.random.RandomState(0)
+PLACES = RANDOM.randint(0, 6, [96, 2, 1])
+INSIDE = (np.arange(10) >= PLACES) & (np.arange(10) < PLACES + 4)
+SQUARES = INSIDE[:, 0, :, None] & INSIDE[:, 1, None, :]
+FLIPPED = RANDOM.uniform(size=SQUARES.shape) < 0.02
+IMAGES = (SQUARES ^ FLIPPED).reshape(96, 100).astype("f")
+Z = RANDOM.normal(size=[6, 2]).astype("f")
+
+# --- Checkpoints: of a program that has just begun, and of one that is at step 10.
+
+SHAPES = {
+    f"{scope}/{part}": shape if part == "kernel" else shape[1:]
+    for scope, shape in {
+        "encoder/h1": [100, 10],
+        "encoder/h2": [10, 10],
+        "encoder/z_mean": [10, 2],
+        "encoder/z_log_sigma_sq": [10, 2],
+        "decoder/h1": [2, 10],
+        "decoder/h2": [10, 10],
+        "decoder/logits": [10, 100],
+    }.items()
+    for part in ("kernel", "bias")
+}
+START = models.start(SHAPES, models.ADAM, **models.POWERS, global_step=np.int64(0))
+POWERS = {"beta1_power": 0.9**11, "beta2_power": 0.999**11}
+LATER = models.start(
+    SHAPES, {"Adam": 0.01, "Adam_1": 0.0004}, **POWERS, global_step=np.int64(10)
+)
+MODEL = models.Model([IMAGES], START)
+GOES_ON = dataclasses.replace(MODEL, start=LATER)
+
+# --- Wrong programs that people write instead of the right page.
+
+
+def with_means_of_pixels(images, steps, checkpoint):
+    """Writes `binary_crossentropy`, which is a mean over the pixels."""
+
+    class MeansOfPixels(v2.Autoencoder):
+        def __call__(self, x):
+            reconstruction, kl_divergence = super().__call__(x)
+            return reconstruction / v2.N_PIXELS, kl_divergence
+
+    with mock.patch.object(v2, "Autoencoder", MeansOfPixels):
+        return v2.train(images, steps, checkpoint)
+
+
+def with_new_slots(images, steps, checkpoint):
+    """Restores the weights and the global step, but nothing of Adam."""
+    trainer = v2.Trainer(images.dtype)
+    kept = restore.named(trainer.model, trainer.global_step)
+    restore.by_name(checkpoint, kept)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.ckpt")
+        restore.save(path, restore.named(trainer))
+        return v2.train(images, steps, path)
+
+
+def serving_logits(z, checkpoint, folder):
+    """Exports the decoder without the sigmoid, which was in the loss."""
+    decoder = v2.Decoder(z.dtype)
+    restore.by_name(checkpoint, restore.named(decoder))
+    return {"images": decoder(z).numpy()}
+
+
+CASES = [
+    *MODEL.cases(evaluate=[IMAGES, Z], export=[Z]),
+    Program("train", "initialized", [IMAGES, 10]),
+    GOES_ON.train(10, "goes on from step 10"),
+    MODEL.train(
+        10,
+        "a mean over the pixels",
+        FalseFriend,
+        of="program",
+        naive=with_means_of_pixels,
+        because="the KL divergence then weighs 100 times as much",
+    ),
+    GOES_ON.train(
+        10,
+        "the weights alone",
+        FalseFriend,
+        of="program",
+        naive=with_new_slots,
+        because="Adam begins with slots of zero and with the powers of step 0",
+    ),
+    MODEL.case(
+        "export",
+        "the logits",
+        [Z, START, "folder"],
+        FalseFriend,
+        of="program",
+        naive=serving_logits,
+        because="the loss takes logits, so the decoder does not end in a sigmoid",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class ModelsVaeTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class CollapseTest(unittest.TestCase):
+    def test_a_mean_over_the_pixels_makes_z_useless(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            restore.save(path, START)
+            sums = v2.train(IMAGES, 100, path)
+            means = with_means_of_pixels(IMAGES, 100, path)
+        self.assertGreater(sums["kl_divergences"][-1], 0.5)
+        self.assertLess(means["kl_divergences"][-1], 0.05)
+
+
+class NoiseTest(unittest.TestCase):
+    def test_a_trace_for_each_size_begins_the_noise_again(self):
+        tf.random.set_seed(7)
+        model, few, many = v2.Autoencoder("float32"), IMAGES[:8], IMAGES[:16]
+        losses, fresh = tf.function(model), tf.function(model)
+        losses(tf.constant(many))
+        again, first = losses(tf.constant(few)), fresh(tf.constant(few))
+        self.assertEqual(again[0], first[0])
+
+    def test_a_step_has_one_trace_for_all_sizes(self):
+        trainer = v2.Trainer("float32")
+        for size in (16, 8, 1):
+            trainer.step(tf.constant(IMAGES[:size]))
+        self.assertEqual(trainer.step.experimental_get_tracing_count(), 1)
+
+    def test_a_run_that_goes_on_begins_the_noise_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "start.ckpt")
+            restore.save(path, START)
+            whole = v2.train(IMAGES, 20, path)["losses"]
+            v2.train(IMAGES, 10, path, folder)
+            rest = v2.train(IMAGES, 10, os.path.join(folder, "model.ckpt"))["losses"]
+        self.assertFalse((rest == whole[10:]).any())
+
+
+class LogitsTest(unittest.TestCase):
+    @parameterized.expand([("15", 15.0, 3e-7), ("17", 17.0, np.nan)])
+    def test_a_logarithm_of_a_saturated_probability(self, _, logit, expected):
+        """Writes the cross entropy as many of these programs did."""
+        y, x = tf.sigmoid(tf.constant(logit)), 1.0
+        loss = -(x * tf.math.log(1e-8 + y) + (1 - x) * tf.math.log(1e-8 + 1 - y))
+        np.testing.assert_allclose(loss, expected, rtol=0.05)
+        loss = tf.nn.sigmoid_cross_entropy_with_logits(x, tf.constant(logit))
+        self.assertGreater(loss, 4e-8)
