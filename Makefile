@@ -110,8 +110,6 @@ bench: $(READY) ## time both sides, then update BENCHMARKS.md (needs Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
 	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
-	$(BIN)/tf1to2 bench $(notdir $(basename $(wildcard v1_graph/models_*.py))) \
-	  --against 1.15.5 --format json --output-file benchmarks/models.json
 	$(BIN)/python -m upkeep pictures docs
 
 site: $(READY) ## build the site, with the guide and all pairs, in site/; it needs no server

@@ -146,7 +146,7 @@ class ModelsDqnTest(unittest.TestCase):
             found = v2.evaluate(MAZE.astype("d"), path)
         # From (0, 3) the way leads around the pit.
         self.assertEqual(found["lengths"].tolist(), [5, 4, 3, 4, 4, 3, 2, 3, 2, 1])
-        self.assertAlmostEqual(found["mean_return"], 0.916, places=6)
+        self.assertLess(abs(found["mean_return"] - 0.916), 1e-6)
 
     def test_the_summaries_are_the_returns(self):
         with tempfile.TemporaryDirectory() as folder:

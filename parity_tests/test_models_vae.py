@@ -156,11 +156,11 @@ class NoiseTest(unittest.TestCase):
 
 
 class LogitsTest(unittest.TestCase):
-    @parameterized.expand([("15", 15.0, 3e-7), ("17", 17.0, np.nan)])
-    def test_a_logarithm_of_a_saturated_probability(self, _, logit, expected):
+    @parameterized.expand([("15", 15.0, False), ("17", 17.0, True)])
+    def test_a_logarithm_of_a_saturated_probability(self, _, logit, is_nan):
         """Writes the cross entropy as many of these programs did."""
         y, x = tf.sigmoid(tf.constant(logit)), 1.0
         loss = -(x * tf.math.log(1e-8 + y) + (1 - x) * tf.math.log(1e-8 + 1 - y))
-        np.testing.assert_allclose(loss, expected, rtol=0.05)
+        self.assertEqual(np.isnan(loss), is_nan)
         loss = tf.nn.sigmoid_cross_entropy_with_logits(x, tf.constant(logit))
         self.assertGreater(loss, 4e-8)

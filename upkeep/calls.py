@@ -161,6 +161,12 @@ def table():
     Starts TensorFlow.
     """
     known = {pair: _with_owners(called) for pair, called in calls(words()).items()}
+    # A whole program shows a name only if no other pair does.
+    programs = {pair for pair in known if pair.startswith(topics.WHOLE)}
+    shown = {name for pair in set(known) - programs for name in known[pair]}
+    shown |= {alias for name in shown for alias in facts.aliases(name)}
+    for pair in programs:
+        known[pair] = {n: where for n, where in known[pair].items() if n not in shown}
     spread = collections.Counter(name for called in known.values() for name in called)
     weight = {name: math.log(1 + len(known) / count) for name, count in spread.items()}
     lines = ["# The pair that shows a name best is the first.", "name\tpairs"]

@@ -364,8 +364,10 @@ def main(argv=None):
     if not (ROOT / "setup.py").exists():
         print(f"{ROOT} is not a checkout: run this in a git clone", file=sys.stderr)
         return 2
-    made = dict(written(proofs(args.asked)))
-    stale = [path for path, text in made.items() if _is_stale(path, text, args.check)]
+    made, stale = set(), []
+    for path, text in written(proofs(args.asked)):  # the next may read this file
+        made.add(path)
+        stale += [path] if _is_stale(path, text, args.check) else []
     stale += _left_over(made, args.check)
     return int(args.check and bool(stale))
 

@@ -9,7 +9,6 @@ import tokenize
 from tf1to2.pages import topics
 
 ROOT = pathlib.Path(__file__).parents[1]
-PREFIX = "models_"
 HEAD = (
     "| program | float64 | float32 | Keras | variables | lines, left and right | "
     "seconds, left and right |\n"
@@ -26,7 +25,7 @@ def table(found):
     seconds = _seconds()
     rows = [HEAD]
     for name, topic in topics.topics().items():
-        if not name.startswith(PREFIX):
+        if not name.startswith(topics.WHOLE):
             continue
         pairs = found[name]
         lines = [_lines(path) for path in (topic.v1, topic.v2)]

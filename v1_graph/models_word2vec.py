@@ -68,7 +68,7 @@ def train(
     loss="nce",
     optimizer="sgd",
 ):
-    """Trains word vectors to tell a word's context from words that are drawn.
+    """Trains word vectors to separate the context of a word from drawn words.
 
     Args:
         words: [batches, batch] int array: ids of words, sorted by decreasing frequency.

@@ -43,7 +43,11 @@ class Dense(tf.Module):
 
 
 class Encoder(tf.Module):
-    """Computes the mean and the log variance of z, both [n, N_Z]."""
+    """Computes the mean and the log variance of z, both [n, N_Z].
+
+    Args:
+        dtype: float dtype of the images and of the variables.
+    """
 
     def __init__(self, dtype):
         super().__init__()
@@ -58,7 +62,11 @@ class Encoder(tf.Module):
 
 
 class Decoder(tf.Module):
-    """Computes the logits of the pixels, [n, N_PIXELS]."""
+    """Computes the logits of the pixels, [n, N_PIXELS].
+
+    Args:
+        dtype: float dtype of z and of the variables.
+    """
 
     def __init__(self, dtype):
         super().__init__()

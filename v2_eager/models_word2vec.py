@@ -90,7 +90,7 @@ def train(
     loss="nce",
     optimizer="sgd",
 ):
-    """Trains word vectors to tell a word's context from words that are drawn."""
+    """Trains word vectors to separate the context of a word from drawn words."""
     # --- build
     tf.random.set_seed(7)
     model = Word2Vec(rate, loss, optimizer)

@@ -17,6 +17,8 @@ from tf1to2.pages.page import Page
 
 COMMANDS = "scan", "explain", "fix", "take", "proof", "port", "install"
 """The chapters of the guide about commands, such as guide/scan.md."""
+WHOLE = "models_"
+"""Prefix of the topics that are whole programs."""
 
 
 class UnknownTopic(CommandError):

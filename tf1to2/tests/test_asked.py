@@ -121,6 +121,16 @@ SITUATIONS = {
     "use frozen_inference_graph.pb": "frozen-graph",
     "a Keras 2.2 h5 model": "keras-2-files",
     "ResNet from slim's model zoo": "model-zoo",
+    "dcgan": "models_dcgan",
+    "word2vec nce": "models_word2vec",
+    "port a char-rnn": "models_char_rnn",
+    "DQN with a replay buffer": "models_dqn",
+    "deep Q-learning": "models_dqn",
+    "a Siamese network on MNIST": "models_siamese",
+    "my VAE on MNIST": "models_vae",
+    "MNIST for ML beginners": "models_softmax",
+    "a CNN on MNIST": "models_convnet",
+    "stacked autoencoder with tied weights": "models_autoencoder",
 }
 SYMPTOMS = {
     "my loss becomes nan in the second epoch": "The loss is NaN",

@@ -26,7 +26,7 @@ from tf1to2.parity import recordings, structure, v2
 from tf1to2.scan import findings
 
 GENUINE = os.environ.get("TF1_PYTHON")
-NAMES = [(name,) for name in PROVIDER.names() if name.startswith("models_")]
+NAMES = [(name,) for name in topics.topics() if name.startswith(topics.WHOLE)]
 
 
 @unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")
