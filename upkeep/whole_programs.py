@@ -10,9 +10,9 @@ from tf1to2.pages import topics
 
 ROOT = pathlib.Path(__file__).parents[1]
 HEAD = (
-    "| program | float64 | float32 | Keras | variables | lines, left and right | "
+    "| program | float64 | float32 | variables | lines, left and right | "
     "seconds, left and right |\n"
-    "|---|---|---|---|---:|---:|---:|"
+    "|---|---|---|---:|---:|---:|"
 )
 
 
@@ -33,7 +33,6 @@ def table(found):
             f"[{topic.title.partition(':')[0]}](guide/{name}.md)",
             _float64(pairs),
             f"{pairs['train']['float32']['relative']:.1e}",
-            _keras(pairs["train"]["keras"]),
             str(_variables(name)),
             "{}, {} ({:.2f})".format(*lines, lines[1] / lines[0]),
             seconds.get(name, ""),
@@ -48,10 +47,6 @@ def _float64(pairs):
     if not bounds:
         return "identical"
     return f"within {max(bound['ulps'] for bound in bounds)} ULP"
-
-
-def _keras(measured):
-    return topics.distance_told(measured["relative"]) if measured else ""
 
 
 def _variables(name):

@@ -1,4 +1,4 @@
-"""char-rnn: `MultiRNNCell`, `dynamic_rnn`, `sequence_loss`, a state that is fed.
+"""`MultiRNNCell`, `dynamic_rnn`, `sequence_loss`, a state that is fed: char-rnn.
 
 Andrej Karpathy published char-rnn in 2015, in Torch; this is the program of its ports
 to TensorFlow, such as Sherjil Ozair's char-rnn-tensorflow, with `dynamic_rnn`.
