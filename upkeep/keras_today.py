@@ -649,7 +649,7 @@ def _where(found):
 
 
 def run(topics=(), check=False):
-    """Runs all stages for the given topics, and writes or checks the table.
+    """Runs the Keras pages on today's Keras; writes or checks keras_today.tsv.
 
     Args:
         topics: names of Keras topics; all, unless given.

@@ -89,7 +89,7 @@ class Change:
 
     @property
     def keyword(self):
-        """The keyword that gives a call its old result: "reset_after=False"; or ""."""
+        """The keyword to type now, such as "reset_after=False"; or ""."""
         if self.how == "renamed":
             return "" if self.keras_1 else f"{self.now}=…"
         name = self.now if self.how == "required" else self.argument

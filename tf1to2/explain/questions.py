@@ -240,7 +240,7 @@ def _asked(question):
 
 
 class Index:
-    """The stems of documents, and their scores by BM25.
+    """Counts the stems of each document, and scores documents by BM25.
 
     Attributes:
         having: {stem: {document: how often}}.
@@ -276,7 +276,7 @@ class Index:
 
 @functools.cache
 def _index():
-    """(passages, an `Index` of their positions in the list, an `Index` of pairs)."""
+    """Returns (passages, BM25 `Index` of passages by position, `Index` of pairs)."""
     known, counted, of_pairs = [], {}, collections.defaultdict(collections.Counter)
     for passage, words in [*_of_guide(), *_of_errors(), *_of_pairs()]:
         stems = collections.Counter(_stems(words))

@@ -89,7 +89,7 @@ TEMPLATES = {
 
 
 def change(site, old):
-    """The `Change` of a call that becomes another; None if it is not certain.
+    """The `Change` that rewrites a call by its template; None if it is not certain.
 
     Args:
         site: `sites.Site`.

@@ -18,7 +18,7 @@ SCHEDULES = "tf.keras.optimizers.schedules."
 
 
 class Template(typing.NamedTuple):
-    """The new form of a call.
+    """How a call is rewritten: its new name, and what happens to each argument.
 
     Attributes:
         target: a name of TensorFlow 2, or of the module `TAKEN`, which needs an import.

@@ -91,7 +91,7 @@ class Module:
         for node, after in itertools.zip_longest(body, body[1:]):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._take_import(node)
-            for name in _bound_by(node):
+            for name in bound_by(node):
                 self.definitions[name] = self._definition(node, name, after)
 
     @property
@@ -110,7 +110,7 @@ class Module:
         first = min(n.lineno for n in [node, *getattr(node, "decorator_list", [])])
         while first > 1 and self.lines[first - 2].startswith("#"):
             first -= 1
-        known = self.definitions.get(_bound_by(node)[0])
+        known = self.definitions.get(bound_by(node)[0])
         if known is not None and known.node is node:  # `a, b = 1, 2` is one definition
             return known
         last = node
@@ -270,7 +270,7 @@ def _is_text(node):
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _bound_by(node):
+def bound_by(node):
     """The names that a statement at the top of a module binds, without imports."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]

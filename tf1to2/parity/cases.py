@@ -135,7 +135,7 @@ class Program(Case):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FalseFriend(Case):
-    """A page whose obvious replacement gives other numbers.
+    """A case whose obvious replacement, `naive`, gives a result that differs.
 
     It is proven like any op or program. Besides, `naive` must differ from the left
     page, in the property that the case names. Equal numbers in another dtype, or in a

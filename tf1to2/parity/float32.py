@@ -124,7 +124,7 @@ class Table:
                 rows[key] = row
 
     def of(self, pair, case):
-        """{leaf: Row} of one case, for the installed TensorFlow."""
+        """{leaf: Row}: the rows of a case that hold for the installed TensorFlow."""
         rows = [r for r in self.by_release.values() if releases.here(r.where)]
         return {
             row.leaf: row

@@ -157,7 +157,7 @@ def _in_1():
 
 @contextlib.contextmanager
 def _in_2():
-    """A context that widens TensorFlow 2: exchanges names, defaults and conversions."""
+    """A context in which float32 means float64 in TensorFlow 2, except in kernels."""
     from tensorflow.python.framework import constant_op, dtypes
 
     as_dtype, constant = dtypes.as_dtype, constant_op._constant_impl

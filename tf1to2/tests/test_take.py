@@ -129,6 +129,20 @@ class DefinitionsTest(Folder):
             "import math", [x.statement for _, x in references if isinstance(x, Import)]
         )
 
+    def test_each_name_of_an_assignment_of_several_is_kept(self):
+        text = take.together([self.definition("numerics.base", "Base")])
+        self.assertIn("np.float32(FLOOR)", text)
+
+    def test_all_names_of_an_assignment_of_several_get_the_prefix(self):
+        uses = "[LIMIT, FLOOR, base.LIMIT, base.FLOOR]"
+        module = (
+            f"from edition.numerics import base\nLIMIT, FLOOR = 7, 5\nALL = {uses}\n"
+        )
+        self.write(**{"edition/second.py": module})
+        found = {}
+        exec(take.together([self.definition("second", "ALL")]), found)
+        self.assertEqual(found["ALL"], [7, 5, 3, 1])
+
     @parameterized.expand(
         [("one", ["forward"], "forward(3)"), ("two", ["forward", "other"], "other()")]
     )

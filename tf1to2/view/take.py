@@ -10,7 +10,7 @@ from tf1to2 import __version__
 from tf1to2.common.errors import CommandError
 from tf1to2.common.words import nearest
 from tf1to2.pages import library
-from tf1to2.pages.definitions import Definition, needed
+from tf1to2.pages.definitions import Definition, bound_by, needed
 
 HEAD = '''"""TensorFlow 1's numbers in native TensorFlow 2.
 
@@ -240,12 +240,12 @@ def _meaning(part):
 def _renamed(part, called):
     """The source of a definition, with the file's names in place of its own."""
     edits = [
-        (_span(node), called[what])
+        (_span(node), _name_in_file(node, what, called))
         for node, what in part.references
         if isinstance(what, Definition)
     ]
     if called[part] != part.name:
-        edits += [(span, called[part]) for span in _own_names(part)]
+        edits += _own_names(part, called)
     lines = [
         line.encode() for line in part.module.lines[part.start - 1 : part.stop - 1]
     ]
@@ -256,22 +256,27 @@ def _renamed(part, called):
     return b"\n".join(lines).decode()
 
 
+def _name_in_file(node, what, called):
+    """The file's name for an expression, which may be any name of `a, b = 1, 2`."""
+    name = node.id if isinstance(node, ast.Name) else node.attr
+    if name == what.name or name not in bound_by(what.node):  # imported `as`
+        return called[what]
+    prefix = called[what].removesuffix(what.name.lstrip("_"))
+    return prefix + name.lstrip("_")
+
+
 def _span(node):
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
-def _own_names(part):
-    """Yields the spans of a definition's own name, at its start and in its own code."""
+def _own_names(part, called):
+    """Yields (span, new name) of a definition's own names: of all in `a, b = 1, 2`."""
     node = part.node
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and inner.id == part.name:
-            yield _span(inner)
+        if isinstance(inner, ast.Name) and inner.id in bound_by(node):
+            yield _span(inner), _name_in_file(inner, part, called)
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         line = part.module.lines[node.lineno - 1].encode()
         word = re.compile(rb"(?:def|class)\s+").search(line, node.col_offset)
-        yield (
-            node.lineno,
-            word.end(),
-            node.lineno,
-            word.end() + len(part.name.encode()),
-        )
+        stop = word.end() + len(part.name.encode())
+        yield (node.lineno, word.end(), node.lineno, stop), called[part]

@@ -84,7 +84,7 @@ def _taken():
 
 @contextlib.contextmanager
 def _what_was_taken(code):
-    """Provides the module of `take`, from which calls of `fix --unsafe` import."""
+    """Makes the module `legacy_numerics` importable, if `code` names it."""
     if unsafe.TAKEN not in code:
         yield
         return

@@ -38,7 +38,11 @@ KERAS_3 = re.compile(
 
 
 def kinds(values, called):
-    """`KERNEL` for a layer in OLD; `EITHER` if the numbers may include a stride."""
+    """[("kernel_size", kind)] if a call passes each size of the kernel as a number.
+
+    `kind` is `KERNEL` for a layer in OLD, else `EITHER`: the second number may be a
+    stride. [] for other calls.
+    """
     name = called.name.removeprefix("*")
     rank = RANKS[name]
     sizes = called.positional[1 : rank + 1]

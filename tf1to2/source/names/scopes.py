@@ -77,7 +77,7 @@ class Scope:
         self.bound.append((name, target))
 
     def declare(self, name, kind):
-        """Declares a name by `global` or `nonlocal`, as `kind` says."""
+        """Records that the scope declares a name `global` or `nonlocal` (`kind`)."""
         self.outer[name] = kind
 
     def _declared(self, name):

@@ -93,7 +93,7 @@ class KerasTensors:
         return max((self.certainty(one, deep) for one in nodes), default=NO)
 
     def _of_attribute(self, node, deep):
-        """The `Certainty` of `self.x`, or of a layer's attribute: `model.output`."""
+        """How certain it is that `self.x` or `model.output` is a KerasTensor."""
         found, _ = self.values.value(node)
         if not isinstance(found, str) and found is not None:
             return self.certainty(found, deep)
