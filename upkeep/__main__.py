@@ -50,7 +50,7 @@ class Change:
 
 
 def since(base):
-    """The `Change` since a commit, by `.ci/changed.py`; None means that all changed."""
+    """Returns the `Change` since a commit, or None (run all jobs) if git fails."""
     changed = _changed()
     found = changed.touched(base)
     try:
@@ -63,7 +63,7 @@ def since(base):
 
 
 def _does_something_else(path, commit):
-    """Whether more than comments, docstrings or layout of a file changed."""
+    """Whether a file changed in more than its comments, docstrings or layout."""
     if not path.endswith(".py") or not (ROOT / path).exists():
         return True
     try:

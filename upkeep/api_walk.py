@@ -64,7 +64,7 @@ def main(found, now=None, legacy=None):
 
 
 def walk_then(tf):
-    """All public names, classes and private modules of TensorFlow 1.15.5.
+    """Collects all public names, classes and private modules of TensorFlow 1.15.5.
 
     Returns:
         {"version", "names": {symbol: {"kind", "object", "signature", "deprecated",
@@ -119,7 +119,7 @@ def _walk(module, path, things, modules, seen, inside):
 
 
 def _in_contrib(symbol, module, seen):
-    """Whether to walk a module: of contrib, and new or at the top of `tf.contrib`."""
+    """Whether to walk a contrib module: directly in `tf.contrib`, or not yet seen."""
     new = id(module) not in seen
     seen.add(id(module))
     return (module.__name__ or "").startswith(CONTRIB) and (
@@ -128,7 +128,7 @@ def _in_contrib(symbol, module, seen):
 
 
 def _in_core(symbol, module, seen):
-    """Whether to walk a module: not of contrib, and none of the modules around it."""
+    """Whether to walk a TensorFlow module: outside contrib, and not its own parent."""
     home = module.__name__ or ""
     return (
         id(module) not in seen
@@ -165,7 +165,7 @@ class _Classes:
 
 
 def _privates(tf, things):
-    """{path under tensorflow.python: public name} of names that legacy code imports."""
+    """Maps paths under tensorflow.python that legacy code imports to public names."""
     public = {}
     for symbol, thing in sorted(things.items()):
         if not symbol.startswith("tf.contrib.") and _kind(thing) in ("func", "class"):
@@ -285,7 +285,7 @@ def _assigned(cls):
 
 
 def get(root, symbol, default=None):
-    """The object that `symbol` names under `root`, or `default`."""
+    """Finds the object with the path `symbol` in `root`; `default` if it is missing."""
     if not symbol.startswith("tf."):
         return default
     for name in symbol.split(".")[1:]:
@@ -313,7 +313,7 @@ def _where(tf, old, new):
 
 
 def signature(thing):
-    """The parameters as in the source, without `self`; "" if there are none."""
+    """Returns the parameters as source text, without `self`; "" if unknown."""
     if not callable(thing):
         return ""
     if isinstance(thing, type):
@@ -377,7 +377,7 @@ def _public_member(name):
 
 
 def _member(cls, name):
-    """(kind, signature) of a member."""
+    """Returns the kind and the signature of a class member, as text."""
     raw = inspect.getattr_static(cls, name)
     if isinstance(raw, property):
         return "property", ""

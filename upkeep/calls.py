@@ -22,7 +22,7 @@ DATASETS = re.compile(r"data(set)?\b")
 
 
 def calls(handed=None):
-    """{"topic.pair": {name: `OWN` or `HELPER`}}: the names that each pair calls.
+    """Finds the names that each pair calls: {"topic.pair": {name: `OWN`/`HELPER`}}.
 
     `HELPER` means that only helpers of the pair's function call the name.
 
@@ -46,7 +46,7 @@ def calls(handed=None):
 
 
 def words():
-    """{"topic.pair": the strings in the arguments of its cases}. Starts TensorFlow."""
+    """Collects the strings in the arguments of each pair's cases. Starts TensorFlow."""
     from tf1to2.parity import providers
     from tf1to2.parity.cases import Raises
     from tf1to2.parity.structure import flatten
@@ -69,7 +69,7 @@ _Part = collections.namedtuple("_Part", "calls modules needs")
 
 @functools.cache
 def _page(stem):
-    """{name that a left page defines: _Part}."""
+    """Parses a left page; returns {each name that it defines: its `_Part`}."""
     source = (topics.folder("v1_graph") / (stem + ".py")).read_text("utf-8")
     body = ast.parse(source).body
     uses = collections.defaultdict(set)
@@ -101,7 +101,7 @@ def _page(stem):
 
 
 def _of_a_dataset(node):
-    """The method of a dataset that a node calls, "tf.data.Dataset.shard", or None."""
+    """The full name of the dataset method that an AST node calls; otherwise None."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return None
     of, name = ast.unparse(node.func.value), node.func.attr
@@ -111,7 +111,7 @@ def _of_a_dataset(node):
 
 
 def _taken_by_name(node):
-    """The module M of `getattr(tf.M, name)`, or None."""
+    """Returns "tf.M" if an AST node is `getattr(tf.M, name)`; otherwise None."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr":
         module, name = map(ast.unparse, node.args[:2])
         if re.fullmatch(r"tf(\.\w+)*", module) and name.isidentifier():
@@ -130,7 +130,7 @@ def _bound(node):
 
 
 def _whole(stem, name):
-    """The `_Part` of a function of a left page, with all that it needs."""
+    """Merges the `_Part` of a left page's function with those of all names it needs."""
     seen, ahead = {}, [(stem, name)]
     while ahead:
         place = ahead.pop()
@@ -148,7 +148,7 @@ def _known(name):
 
 
 def symbol(origin):
-    """The catalog's name for an origin of the scanner: "tf.nn.relu"."""
+    """Converts the scanner's origin of a name to the catalog's name: "tf.nn.relu"."""
     name = records.public(origin)
     if member := methods.member(name):
         return "." + member[1]  # a method of the result of a call
@@ -183,7 +183,7 @@ def table():
 
 
 def _with_owners(called):
-    """Adds owners: `tf.train.Server` for `tf.train.Server.create_local_server`."""
+    """Adds classes of called methods: `tf.train.Server` for `create_local_server`."""
     found = dict(called)
     for name, where in called.items():
         entry = entries.lookup(name)
@@ -198,7 +198,7 @@ def _with_owners(called):
 
 
 def _centrality(name, pair, called, weight):
-    """How much a pair is about a name, from 0 to 4.5.
+    """Scores how well a pair illustrates a name, from 0 to 4.5.
 
     The sum of: the pair is named after it (2), its own lines call it (1), the topic is
     named after it (0.5), there are few other names (up to 1).
@@ -217,6 +217,6 @@ def _centrality(name, pair, called, weight):
 
 
 def _words(name):
-    """The words of a name in the singular, without words that are too common."""
+    """Splits a name into lowercase singular words, without "make" and "tf"."""
     words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
     return {re.sub(r"(?<=[^s]{3})s$", "", w.lower()) for w in words} - {"make", "tf"}

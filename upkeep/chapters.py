@@ -35,7 +35,7 @@ SHORT = 12  # helpers with fewer lines are not folded
 
 
 def filled(path):
-    """The text of a file, with its generated parts, if any, made again."""
+    """Returns a file's text with its generated parts updated, if it has any."""
     path = pathlib.Path(path)
     topic = topics.topics().get(path.stem)
     text = path.read_text("utf-8")
@@ -54,7 +54,7 @@ def by_hand(text):
 
 
 def in_short(chapter):
-    """Both sides of the pair in `examples/in_short` with the name of a chapter."""
+    """Formats both sides of a chapter's pair in `examples/in_short` as Markdown."""
     sides = []
     for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
         source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
@@ -67,7 +67,7 @@ def in_short(chapter):
 
 
 def taken(chapter):
-    """The names that the right side of `in_short` imports and `take` can write."""
+    """Lists the names that the ported example imports, as full names for `take`."""
     source = (EXAMPLES / "ported" / f"{chapter}.py").read_text("utf-8")
     names = [
         alias.name
@@ -83,7 +83,7 @@ def taken(chapter):
 
 
 def imported(names):
-    """The command of `take`, and the lines that import from the file that it writes.
+    """Writes the `take` command, and the imports from the file that it makes.
 
     Args:
         names: {name of `take`: what follows "import"}.
@@ -108,7 +108,7 @@ def _in_order(name):
 
 
 def linked(text, topic, shown, folder):
-    """A chapter whose links lead to the pairs: in its table, and to lines of pages."""
+    """Updates the links to pairs in a chapter's text."""
 
     def link(match):
         name = match[1]
@@ -133,7 +133,7 @@ def _target(topic, name, shown, folder):
 
 
 def pairs(topic, names):
-    """Pairs as code, one below the other.
+    """Formats pairs as code, one below the other.
 
     Args:
         topic: of `topics.topics()`.
@@ -156,7 +156,7 @@ def pairs(topic, names):
 
 
 def _once(text, left, right):
-    """The text of a left side; its docstring is one line if the right has the rest."""
+    """Shortens the left docstring to one line if the right one repeats the rest."""
     said = [docstrings.parts(side.docstring).items() for side in (left, right)]
     whole = ast.get_docstring(left.node, clean=False)
     return text.replace(whole, left.first_line) if said[0] <= said[1] else text
@@ -173,7 +173,7 @@ class _Side:
         self.known = {}  # {name in the chapter: the section that shows it}
 
     def shown(self, definition):
-        """The text with a definition, and with its helpers if not shown before.
+        """Formats a definition, and its helpers that were not shown before.
 
         Definitions of other pages are imported from the file that `take` writes.
         """
@@ -197,11 +197,11 @@ class _Side:
         )
 
     def _is_shown(self, what):
-        """Whether the chapter shows a definition: its own, or unknown to `take`."""
+        """Whether a definition is in the chapter's own pages, or unknown to `take`."""
         return what.module in self.own or what not in _takes()
 
     def _above(self, parts):
-        """The text that links to the sections whose names the parts need; or ""."""
+        """Links to the sections that show the needed names; "" if there are none."""
         own = {self.called[part] for part in parts}
         sections = {}
         for part in parts:
@@ -217,7 +217,7 @@ class _Side:
         return f"It needs {' and '.join(told)}.\n\n"
 
     def _imported(self, parts):
-        """The command and the imports of definitions of other pages that parts need."""
+        """The `take` command and imports for needed definitions of other pages."""
         used = {
             what: None
             for part in parts
@@ -257,7 +257,7 @@ class _Side:
 
 @functools.cache
 def _takes():
-    """{Definition: its name for `take`} of all that can be taken."""
+    """Maps each definition that `take` can write to its name for `take`."""
     there = {**take.assigned(), **take.available()}
     return {definition: name for name, definition in there.items()}
 

@@ -47,7 +47,7 @@ BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
 
 
 def proofs(asked=()):
-    """{topic: {pair: its proof}}, from the cases. Starts TensorFlow.
+    """Collects the proof of each pair from the cases. Starts TensorFlow.
 
     Only false friends of the topics in `asked` are run, the others keep their numbers;
     if `asked` is empty, all are run.
@@ -65,7 +65,7 @@ def proofs(asked=()):
 
 
 def _before(topic, pair, asked):
-    """{slug: numbers of a false friend} in proofs.json; {} if its topic runs again."""
+    """Reads a pair's false friends in proofs.json; {} if its topic runs again."""
     if not asked or topic in asked:
         return {}
     found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])
@@ -114,7 +114,7 @@ def _pair(proof, name, before):
 
 
 def _far(proof, name):
-    """The number of float arrays of a pair, and distances to 1.15.5 in float32."""
+    """Counts a pair's float arrays; summarizes float32 distances from 1.15.5."""
     from tf1to2.parity.cases import Raises
 
     leaves = set()
@@ -135,7 +135,7 @@ def _far(proof, name):
 
 
 def _by_keras(proof, name):
-    """The distances of a pair's Keras form and of its naive forms, or None."""
+    """Distances of a pair's Keras and naive forms; None without a Keras form."""
     found = proof.distances
     if not found or name not in found.page.module.__all__:
         return None
@@ -164,7 +164,7 @@ def _by_keras(proof, name):
 
 
 def tables(found):
-    """{name: text of the table}, from the result of `proofs`."""
+    """Makes all tables but the benchmarks: {name: text}, from `proofs`' result."""
     from upkeep import keras_today
 
     return {
@@ -209,7 +209,7 @@ def _kernels():
 
 
 def _float32(found):
-    """A sentence: how many leaves are identical to 1.15.5 in float32."""
+    """Writes a sentence: how many float32 arrays are identical to 1.15.5."""
     pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
     leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
     far = sorted(
@@ -257,7 +257,7 @@ def _mutations():
 
 
 def _benchmarks():
-    """{name: text of the table}, from the last measurements."""
+    """Makes the tables and summaries of the benchmarks: {name: text}."""
     from tf1to2.bench import report as form
     from tf1to2.bench.work import rendered
 
@@ -316,7 +316,7 @@ def _keras(found):
 
 
 def written(found):
-    """Yields (path, text) of all generated files; write each before the next."""
+    """Yields (path, text) of each generated file; save each before the next."""
     yield links.FOLDER / "calls.tsv", calls.table()
     links.calls.cache_clear()  # the index of names reads that file
     texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
@@ -329,7 +329,7 @@ def written(found):
 
 
 def _filled(path, made):
-    """The text of a file, with its tables from `made`."""
+    """Returns a file's text, with its marked tables replaced by those in `made`."""
 
     def table(match):
         return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
@@ -344,7 +344,7 @@ def guides():
 
 
 def _seen_from(path, text):
-    """`text` with links relative to a file, in place of links relative to the root."""
+    """Changes links in `text` from relative to the root to relative to a file."""
 
     def link(match):
         target = os.path.relpath(ROOT / match[1], path.parent)
@@ -373,7 +373,7 @@ def main(argv=None):
 
 
 def _is_stale(path, text, check):
-    """Whether a file has another text; prints this, and writes it unless `check`."""
+    """Whether a file is out of date; prints this, and updates it unless `check`."""
     if path.exists() and path.read_text("utf-8") == text:
         return False
     if check:
@@ -385,7 +385,7 @@ def _is_stale(path, text, check):
 
 
 def _left_over(made, check):
-    """The pages of names that are no longer generated; deletes them if not `check`."""
+    """Finds pages of names no longer generated; deletes them unless `check`."""
     found = [path for path in sorted(NAMES.glob("*.md")) if path not in made]
     for path in found:
         if check:

@@ -55,7 +55,7 @@ DANGEROUS = {
 
 
 def named():
-    """{(pair, case): (name of TensorFlow 1, obvious replacement)}, in Markdown."""
+    """Reads {(pair, case): (TensorFlow 1 name, obvious replacement)}, in Markdown."""
     return {
         (row["pair"], row["case"]): (row["name"], row["taken"])
         for row in tsv.rows(TABLE)
@@ -63,7 +63,7 @@ def named():
 
 
 def tables(found):
-    """{name of a table: its text}, from the result of `docs.proofs`."""
+    """Makes the tables of false friends: {name: text}, from `docs.proofs`' result."""
     rows = {
         (f"{topic}.{name}", friend["slug"]): friend
         for topic, pairs in found.items()
@@ -78,7 +78,7 @@ def tables(found):
 
 
 def anchor(name):
-    """The anchor of a name or line of TensorFlow 1."""
+    """Makes the HTML anchor for a name or a line of TensorFlow 1."""
     return re.sub(r"\W+", "-", name.replace("==", "equals")).strip("-").lower()
 
 
@@ -123,7 +123,7 @@ def _cell(text):
 
 
 def _changed():
-    """The table of names with another meaning today, without a proven false friend."""
+    """Makes the table of names whose meaning changed, with no proven false friend."""
     known = {
         part for name, _ in named().values() for part in re.findall(r"tf[\w.]+", name)
     }
@@ -139,7 +139,7 @@ def _changed():
 
 
 def numbers(proof, case):
-    """The first values in which a false friend differs: {"left", "naive"}, as text.
+    """Formats the first values where a false friend differs: {"left", "naive"}.
 
     Numbers that differ in the digits shown come first. Names and other text are shown
     only if no number differs.
@@ -178,7 +178,7 @@ def numbers(proof, case):
 
 
 def _telling(a, b, places):
-    """The first of `places` where `a` and `b` are shown differently, or `places[0]`."""
+    """Finds the first place where `a` and `b` print differently, or `places[0]`."""
     places = [tuple(place) for place in places[:1000]]
     return next((p for p in places if not _look_alike(a[p], b[p])), places[0])
 

@@ -1,4 +1,4 @@
-"""Helpers of commands that run TensorFlow 1.15.5: their options, a program's run."""
+"""Helps commands that run TensorFlow 1.15.5: parses options, runs a program."""
 
 import argparse
 import subprocess
@@ -8,7 +8,7 @@ from tf1to2.parity import recordings
 
 
 def parser(name, description):
-    """The parser of `python -m upkeep.NAME`, with --check and the environment."""
+    """Makes the parser of `python -m upkeep.NAME`: --check and --environment."""
     made = argparse.ArgumentParser(f"python -m upkeep.{name}", description=description)
     made.add_argument("--check", action="store_true", help="compare, write nothing")
     made.add_argument(
@@ -18,7 +18,7 @@ def parser(name, description):
 
 
 def printed(python, program, *arguments, **variables):
-    """Runs a program in a process of its own; returns its output.
+    """Runs a program in a separate process; returns its output.
 
     Args:
         python: the interpreter that has the TensorFlow.

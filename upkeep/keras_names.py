@@ -66,7 +66,7 @@ def main(argv=None):
 
 
 def table(folder):
-    """The text of keras_names.tsv, from wheels that are downloaded to a folder."""
+    """Makes the text of keras_names.tsv; downloads the wheels to a folder."""
     two = {v: names(download(v, folder), TF_KERAS_2) for v in KERAS_2}
     wheels = {v: download(v, folder) for v in KERAS_3}
     package = {v: names(wheel, package_of(wheel)) for v, wheel in wheels.items()}
@@ -83,7 +83,7 @@ def table(folder):
 
 
 def span(name, found, ended=False):
-    """The versions that have a name: "3.0-", "3.2-3.4", "2.6-2.8, 2.10-2.15"; or "".
+    """Formats the versions that have a name: "3.0-", "2.6-2.8, 2.10-2.15"; or "".
 
     Args:
         name: without its package.
@@ -100,14 +100,14 @@ def span(name, found, ended=False):
 
 
 def _text(run, goes_on):
-    """A range of versions: "3.2-3.4"; "3.2-" without an end; or a single version."""
+    """Formats a range of versions: "3.2-3.4", "3.2-" if it has no end, or "3.2"."""
     if goes_on:
         return f"{run[0]}-"
     return "-".join(dict.fromkeys((run[0], run[-1])))
 
 
 def download(version, folder):
-    """The folder of a wheel of Keras, downloaded and unpacked into `folder`."""
+    """Downloads and unpacks a wheel of Keras; returns its folder."""
     wheel = folder / version
     subprocess.run(
         [sys.executable, "-m", "pip", "download", "-q", "--no-deps"]
@@ -124,12 +124,12 @@ def download(version, folder):
 
 
 def package_of(wheel):
-    """The module that has the API of the package keras."""
+    """Finds the module of a wheel with Keras' public API: keras.api or keras."""
     return "keras.api" if (wheel / "keras/api/layers").is_dir() else "keras"
 
 
 def names(wheel, module, prefix=""):
-    """{public name in a module of the API: the object, as "module.name"}.
+    """Maps each public name in an API module to its object's "module.name".
 
     A module's own object is "".
     """
@@ -158,7 +158,7 @@ def _bound(path):
 
 
 def alternative(name, wheel, package, three):
-    """The cell of a name in the column `package`; see `HEADER`."""
+    """Finds the text for a name in the column `package`; see `HEADER`."""
     target = three.get(name)
     if not target:
         return ""
@@ -178,7 +178,7 @@ def alternative(name, wheel, package, three):
 
 
 def _parameters(wheel, object_):
-    """[(name, default)] of the parameters of a function, or None."""
+    """Lists a function's parameters as (name, default); None if it is not found."""
     module, _, name = object_.rpartition(".")
     for node in _module(wheel / (module.replace(".", "/") + ".py")):
         if isinstance(node, ast.FunctionDef) and node.name == name:

@@ -111,7 +111,7 @@ CAUSES = {
 
 
 class Question(typing.NamedTuple):
-    """A case of one size, for one column."""
+    """A case with one size of its inputs, to measure for one table column."""
 
     pair: str
     case: str
@@ -122,7 +122,7 @@ class Question(typing.NamedTuple):
 
 
 def asked(topics=()):
-    """A list of `Question` for all cases of the Keras topics, in their order.
+    """Lists the `Question`s of all cases of the given Keras topics.
 
     Args:
         topics: their names; all, unless given.
@@ -163,7 +163,7 @@ def asked(topics=()):
 
 
 def measured(topics=()):
-    """The rows of the table, [{column: text}], of some topics, measured now.
+    """Measures some topics; returns their table rows, [{column: text}].
 
     Raises:
         CommandError: tf_keras is not installed, or there is no such topic.
@@ -192,7 +192,7 @@ def measured(topics=()):
 
 
 def ask(stage, questions):
-    """The answers of a stage, from a process of its own: see `answer`.
+    """Runs the questions of a stage in a separate process; see `answer`.
 
     Raises:
         CommandError: tf_keras is not installed, or the process failed.
@@ -227,7 +227,7 @@ def answer_file():
 
 
 def answer(stage, questions):
-    """The answers of a stage, in this process, which has its Keras.
+    """Runs the questions of a stage in this process, which has the stage's Keras.
 
     Args:
         stage: one of `STAGES`.
@@ -256,13 +256,13 @@ def answer(stage, questions):
 
 
 def _weights(recorded):
-    """{name: shape} of the variables in the answer of a layer."""
+    """Finds the weights in the recorded answer of a layer: {name: shape}."""
     told = {p.partition("/")[2]: x for p, x in recorded.items()}
     return {p: x.shape for p, x in told.items() if f"state/{p}" in recorded}
 
 
 def _in_a_graph(page, request, weights):
-    """The answer of a left page, with its weights under the names of 1.15.5.
+    """Runs a left page; returns its answer, with weights named as in 1.15.5.
 
     Their initial values are those of these names.
     """
@@ -297,7 +297,7 @@ class Nothing(contextlib.nullcontext):
 
 
 def of_today(page):
-    """A left page with today's `tf.keras`, no graphs, and `lr=` renamed."""
+    """Imports a left page with today's `tf.keras`, no graphs, and `lr=` renamed."""
     import tensorflow as tf
 
     from v2_eager import parallel
@@ -320,7 +320,7 @@ def of_today(page):
 
 
 def eagerly(page, request):
-    """The outputs of a left page without a graph, in the form of `v1.run`."""
+    """Runs a left page without a graph; returns its outputs as `v1.run` does."""
     import tensorflow as tf
 
     from tf1to2.parity import structure, v1, widening
@@ -363,7 +363,7 @@ def _set_distinct(layer, weights):
 
 
 def old_names(found, weights):
-    """{name today: name in 1.15.5} of the weights of a layer.
+    """Maps today's name of each weight of a layer to its name in 1.15.5.
 
     In Keras 2, `lstm/kernel` is `lstm/lstm_cell/kernel`: names of wrapped layers have
     one part more, or one less.
@@ -381,7 +381,7 @@ def old_names(found, weights):
 
 
 def verdict(sides):
-    """The comparison of a case's answers: "identical", "2 ULP, 1.2e-07; other names".
+    """Compares a case's answers: "identical", "2 ULP, 1.2e-07; other names".
 
     Args:
         sides: [(answer of 1.15.5, answer of the stage)], for every size.
@@ -402,7 +402,7 @@ def verdict(sides):
 
 
 def error_told(found):
-    """An exception from `v1.raised`, as text of at most 120 characters."""
+    """Formats an exception from `v1.raised` in at most 120 characters."""
     text = str(found["message"])
     lines = [line.strip() for line in text.split("\n") if line.strip()] or [""]
     told = lines[-1] if lines[0] == "in user code:" else lines[0]
@@ -413,7 +413,7 @@ def error_told(found):
 
 
 def _returned(answer):
-    """The outputs of an answer without its structure; an exception unchanged."""
+    """Removes all but the outputs from an answer; an exception is unchanged."""
     from tf1to2.parity.expected import outputs_of
 
     if "raised" in answer:
@@ -429,7 +429,7 @@ def _compared(answer):
 
 
 def _apart(left, right):
-    """([differences other than floats], the distance of the floats)."""
+    """Compares two answers: ([notes on differences], (ULP, relative distance))."""
     from tf1to2.parity.distance import NOT_NUMBERS
     from tf1to2.parity.distance import distance as apart
 
@@ -457,12 +457,12 @@ def _apart(left, right):
 
 
 def rows():
-    """[{column: text}] of the table, as in the file."""
+    """Reads the rows of keras_today.tsv: [{column: text}]."""
     return tsv.rows(TABLE)
 
 
 def text(rows):
-    """The text of the table's file, with the machine that it was measured on."""
+    """Formats `rows` as keras_today.tsv; adds the machine that measured them."""
     from tf1to2.parity import float32
     from tf1to2.parity.recordings import cpu_features
 
@@ -526,7 +526,7 @@ def _holds(column, now, before):
 
 
 def stages():
-    """The table of lines that break, and of the stage that breaks them, in Markdown."""
+    """Makes the table of cases that break, and at which stage, in Markdown."""
     titles = [stage.title for stage in STAGES.values()]
     lines = [f"| pair | case | breaks with | {' | '.join(titles)} |"]
     lines.append("|---" * (3 + len(titles)) + "|")
@@ -543,7 +543,7 @@ def stages():
 
 
 def answers(row):
-    """{stage: its answer for a row, as `shown`}; {} unless all stages have one."""
+    """Formats a row's verdict for each stage; {} if Keras 3 has no verdict."""
     if not row["Keras 3"]:
         return {}
     tf_keras = row["tf_keras float64"] or row["tf_keras float32"]
@@ -552,7 +552,7 @@ def answers(row):
 
 
 def shown(told):
-    """A verdict for the guide: "same", "0.1 apart", notes, or the start of an error."""
+    """Shortens a verdict for the guide: "same", "0.1 apart", notes or an error."""
     if not _is_error(told):
         notes = [note for note in _notes(told) if note != RENAMED]
         if ARRAYS in notes:  # with other arrays, distances mean nothing
@@ -566,7 +566,7 @@ def shown(told):
 
 
 def witness():
-    """The table of tf_keras: numbers of cases by topic and result, in Markdown."""
+    """Counts the cases of tf_keras by topic and result, as a Markdown table."""
     kinds = (IDENTICAL, "rounding", "other numbers", "other files", TOO, "does not run")
     lines = ["| topic | pairs | cases | " + " | ".join(kinds) + " |"]
     lines.append("|---" * (3 + len(kinds)) + "|")
@@ -605,7 +605,7 @@ def _kind(row):
 
 
 def causes(row):
-    """{note or distance in a row's cells of tf_keras: its reason}.
+    """Finds the reason for each note or distance in a row's tf_keras cells.
 
     Raises:
         KeyError: `CAUSES` has no reason for a part.
@@ -626,7 +626,7 @@ def causes(row):
 
 
 def _what(found):
-    """The difference in a group of rows: an error, a distance, or a note."""
+    """Summarizes how a group of rows differs: an error, a distance, or a note."""
     parts = list(dict.fromkeys(part for _, part in found))
     far = [distance(part) for part in parts]
     if min(far):
@@ -637,7 +637,7 @@ def _what(found):
 
 
 def _where(found):
-    """The pairs of a group, or their number."""
+    """Names the pairs of a group of rows; only counts them if topics differ."""
     cases = counted(len(found), "case")
     pairs = list(dict.fromkeys(row["pair"] for row, _ in found))
     topics = {_topic(row) for row, _ in found}

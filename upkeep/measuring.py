@@ -101,7 +101,7 @@ def write(provider, names, table_of, where="", tighten=False):
 
 
 def float32_rows(proof):
-    """The rows of a proof, measured now: differences in float32, with their kernels.
+    """Measures a proof's differences in float32, and names their kernels.
 
     Args:
         proof: a `Proof`, whose recording is up to date.
@@ -138,7 +138,7 @@ def float32_rows(proof):
 
 
 def _noise(proof, case, sizes, expected, actual):
-    """{path: magnitude} of the leaves of one size that are 0 except for rounding.
+    """Finds leaves with only rounding noise around 0: {path: magnitude}.
 
     In float64 on 1.15.5, these leaves are almost 0.
     """
@@ -153,7 +153,7 @@ def _noise(proof, case, sizes, expected, actual):
 
 @contextlib.contextmanager
 def operations():
-    """A context: yields a set of the types of operations that run or are traced.
+    """Collects the types of operations that run or are traced in a `with` block.
 
     Operations without float outputs, such as products of sizes, are left out.
     """
@@ -180,7 +180,7 @@ def operations():
 
 
 def keras_rows(found):
-    """The rows of a Keras page, measured now: of all cases and naive forms.
+    """Measures the distances of all cases and naive forms of a Keras page.
 
     Args:
         found: a `parity.distances.Distances`.

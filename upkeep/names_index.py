@@ -17,7 +17,7 @@ HEAD = "| name | verdict | write | pair |\n|---|---|---|---|"
 
 
 def files():
-    """{name of a file in guide/names: its text}."""
+    """Makes the files of guide/names: {file name: text}."""
     parts = {module: _module(names) for module, names in _modules().items()}
     shelves, others = {}, []
     for module, text in parts.items():
@@ -39,7 +39,7 @@ def files():
 
 
 def _shelved(modules, parts, stem):
-    """{file: {heading: text}}, in as many files as needed."""
+    """Distributes module texts over files of limited size: {file: {heading: text}}."""
     shelves, size = [{}], 0
     for module in modules:
         for heading, text in _split(module, parts[module]):
@@ -53,7 +53,7 @@ def _shelved(modules, parts, stem):
 
 
 def _split(module, text):
-    """[(heading, text)], in pieces that fit into a file."""
+    """Splits a module's text into pieces that fit into a file: [(heading, text)]."""
     pieces, rows = [], []
     for row in text.split("\n"):
         if rows and sum(len(r.encode()) + 1 for r in [*rows, row]) > FULL - 2_000:
@@ -93,7 +93,7 @@ def _entry(shelves):
 
 @functools.cache
 def _modules():
-    """{module: its names}: "tf" for tf.where, "tf.contrib.rnn" for all names below."""
+    """Groups all names by module: "tf", "tf.contrib.rnn"; {module: its names}."""
     found = {}
     for name in catalog.symbols():
         parts = name.split(".")
@@ -114,7 +114,7 @@ def _is_module(name):
 
 
 def _module(names):
-    """The table of a module's names, and the list of names without a row."""
+    """Makes the table of a module's names, and lists the names without a row."""
     entries = {name: catalog.lookup(name) for name in names}
     groups, rows, parts = {}, [], []
     for name, entry in entries.items():
@@ -136,7 +136,7 @@ def _module(names):
 
 
 def _said(entry):
-    """(verdict, replacement, link to the pair) of a name, as text."""
+    """Formats a name's verdict, its replacement, and the link to its pair."""
     write = f"`{entry.form}`" if entry.form else entry.becomes or entry.what
     return entry.verdict, write, _link(entry.pair)
 

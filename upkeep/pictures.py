@@ -307,20 +307,20 @@ FORMS = {
 
 
 def forms(name):
-    """{file: its text} of a picture in PAIRS."""
+    """Draws a picture in PAIRS in all its forms: {file: SVG text}."""
     return {
         f"{name}{end}.svg": svg.pair(PAIRS[name], **form) for end, form in FORMS.items()
     }
 
 
 def dark(text):
-    """The text of a picture with the colours for dark pages."""
+    """Changes the colours of a picture's SVG text for dark pages."""
     text = re.sub("#[0-9a-f]{6}", lambda match: DARK.get(match[0], match[0]), text)
     return text.replace("*{stroke-linejoin", f"text{{fill: {INK}}}*{{stroke-linejoin")
 
 
 def _figure(width, height, columns=1):
-    """A figure on white, and its axes."""
+    """Makes a white figure and its axes."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     return figure, figure.subplots(1, columns)
 

@@ -27,7 +27,7 @@ NOT_OURS = """
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """What not to write, and what to write in its place."""
+    """Describes a wording to avoid, and the wording to use in its place."""
 
     pattern: str
     instead: str
@@ -67,7 +67,7 @@ WORDS = 3  # a string of fewer is a name, a key or a format
 
 
 def found(path):
-    """Yields (line from 1, the words, the rule) where a reader of a file would stop."""
+    """Yields (line from 1, words, rule) for each place in a file that breaks a rule."""
     text = path.read_text("utf-8")
     parts = [(1, text)]
     if path.suffix == ".py":
@@ -82,7 +82,7 @@ def found(path):
 
 
 def _docstrings(text):
-    """Yields (line from 1, text) of docstrings, without the names of arguments."""
+    """Yields (line from 1, text) of each docstring, without the names of arguments."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             if isinstance(node.value.value, str):
@@ -96,7 +96,7 @@ def _comments(text):
 
 
 def _strings(text):
-    """Yields (line from 1, text) of the messages and other strings of several words."""
+    """Yields (line from 1, text) of each string of three words or more."""
     tree = ast.parse(text)
     docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):

@@ -17,7 +17,7 @@ MOST = 40  # how many names are printed
 
 
 def share(usage):
-    """(uses of names only in TensorFlow 1, proven uses, [(uses, name)] without proof).
+    """Counts uses of names only in TensorFlow 1, and proven uses; lists the rest.
 
     Args:
         usage: {name: uses}.

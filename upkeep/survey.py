@@ -85,7 +85,7 @@ def main(argv=None):
 
 
 def walk(python):
-    """(1.15.5, today with Keras 3, today with tf_keras), as found by api_walk.py."""
+    """Runs api_walk.py on 1.15.5, on today with Keras 3, and with tf_keras."""
     root = pathlib.Path(__file__).parents[1]
     environment = genuine_environment(PYTHONPATH=str(root))
     with tempfile.TemporaryDirectory() as folder:
@@ -105,7 +105,7 @@ def walk(python):
 
 
 def tables(found, now, legacy):
-    """{file: its text} of names.tsv, members.tsv and privates.tsv."""
+    """Makes the text of names.tsv, members.tsv and privates.tsv: {file: text}."""
     first = _first_names(found, now)
     return {
         "names.tsv": _text(NAMES, _names(found, now, legacy, first)),
@@ -130,7 +130,7 @@ def _text(columns, rows):
 
 
 def _first_names(found, now):
-    """{symbol: (first name of its object, the name that resolves today or "")}."""
+    """Finds the first name of each symbol's object, and its name today, or ""."""
     groups = collections.defaultdict(list)
     for symbol, name in found["names"].items():
         groups[name["object"] if name["object"] >= 0 else symbol].append(symbol)
@@ -179,7 +179,7 @@ def _names(found, now, legacy, first):
 
 
 def _tf_keras(then, today, text, legacy, now):
-    """The column tf_keras of names.tsv: differences from Keras 3; see the module."""
+    """Fills the column tf_keras of names.tsv: differences from Keras 3."""
     if not {legacy["home"].partition(".")[0], now["home"].partition(".")[0]} & {
         "keras",
         "tf_keras",
@@ -231,7 +231,7 @@ def _members(found, now, legacy, first):
 
 
 def _facts(key, classes, now, legacy):
-    """{member: (today, signature, tf_keras)} of a class that exists today."""
+    """Compares a class' members with today's: {member: (today, signature, …)}."""
     if key not in now["members"]:
         return {}
     here = now["members"][key]["members"]

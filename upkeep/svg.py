@@ -21,7 +21,7 @@ HANGING = 4  # indentation of the rest of a long line
 
 
 def pair(name, dark=False, narrow=False):
-    """A pair as a picture: aligned as on the site, without docstrings.
+    """Draws a pair: aligned as on the site, without docstrings.
 
     Args:
         name: "basics.train_classifier".
@@ -79,7 +79,7 @@ class _Cell:
         self.lines = _fitted(text[4:], list(_characters(pieces))[4:], columns)
 
     def drawn(self, x, y, width, count):
-        """The cell at a place, over `count` lines."""
+        """Draws the cell at (x, y), `count` lines high."""
         out = []
         if self.kind:
             size = f'width="{width:g}" height="{STEP * count}"'
@@ -108,7 +108,7 @@ class _Cell:
 
 
 def _rows(definitions, modules, columns):
-    """[(left _Cell or None, right _Cell or None)] of the bodies of a pair."""
+    """Aligns the bodies of a pair: [(left _Cell or None, right _Cell or None)]."""
     left, right = modules
     bodies = [
         range(module.docs[d.name].stop, d.stop)
@@ -148,7 +148,7 @@ def _characters(pieces):
 
 
 def _fitted(text, characters, columns):
-    """[(indentation, pieces)]: a long line is wrapped, and its rest is indented."""
+    """Wraps a long line, and indents its rest: [(indentation, pieces)]."""
     indent = len(text) - len(text.lstrip())
     start, hanging, lines = indent, indent, []
     while start < len(text):
@@ -164,7 +164,7 @@ def _fitted(text, characters, columns):
 
 
 def _break(text, start, limit):
-    """The position where a line is cut: after a comma, a bracket or a blank."""
+    """Finds where to cut a line: after a comma, a bracket or a blank."""
     if limit >= len(text):
         return len(text)
     for end in (", ", "(", " "):
@@ -186,7 +186,7 @@ def _bar(x, y, width, text, kind="head"):
 
 
 def _text(x, y, kind, text, inner):
-    """A line of text in the row with top y, stretched to its computed length."""
+    """Draws a line of text in the row with top y, as wide as computed."""
     named = f' class="{kind}"' if kind else ""
     place = f'x="{x:g}" y="{y + STEP - 6:g}" textLength="{_long(text)}"'
     return f"<text{named} {place}>{inner}</text>"

@@ -1,4 +1,4 @@
-"""The table of the whole programs, `models_…`, in guide/models.md."""
+"""Makes the table of the whole programs, `models_…`, in guide/models.md."""
 
 import ast
 import io
@@ -17,7 +17,7 @@ HEAD = (
 
 
 def table(found):
-    """The rows of all programs, from the proofs and the last measurements.
+    """Makes the table of all programs, from the proofs and the last measurements.
 
     Args:
         found: the result of `docs.proofs`.
@@ -50,7 +50,7 @@ def _float64(pairs):
 
 
 def _variables(name):
-    """The number of variables, slots included, that a step saves."""
+    """Counts the variables, slots included, in the answer of a `train` step."""
     from tf1to2.parity import providers
 
     proof = providers.provider("parity_tests").load(name)
@@ -60,7 +60,7 @@ def _variables(name):
 
 
 def _lines(path):
-    """The number of lines of code: without blank lines, comments and docstrings."""
+    """Counts lines of code, without blank lines, comments and docstrings."""
     text = path.read_text("utf-8")
     documented = ast.Module, ast.ClassDef, ast.FunctionDef
     dropped = set()
@@ -79,7 +79,7 @@ def _lines(path):
 
 
 def _seconds():
-    """{topic: seconds of `train` on both sides and their ratio}, as measured."""
+    """Reads the measured seconds of `train` on both sides, and their ratio."""
     report = json.loads((ROOT / "benchmarks" / "models.json").read_text("utf-8"))
     rows = {}
     for row in report["programs"]:

@@ -88,7 +88,7 @@ def timed(function):
 def interleave(
     functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True, counts=()
 ):
-    """Times functions in turns, so that a busy moment affects all of them.
+    """Times functions in turns, so that other load affects all of them equally.
 
     Args:
         functions: {name: (`timed` function, seconds of its first call)}; it may run
@@ -121,6 +121,6 @@ def interleave(
 
 
 def _once(function):
-    """The seconds of one call, made after a first call to warm up."""
+    """Measures the seconds of one call, after a first call to warm up."""
     function(1)
     return max(function(1)[0], 1e-7)

@@ -130,7 +130,7 @@ class Report(dict):
 
 
 def _parts(names):
-    """{part: its requested names}; a part is a topic, a file, `WORK` or `CLASSICS`."""
+    """Returns {part: requested names}; parts are topics, files, WORK, CLASSICS."""
     parts, wanted = {}, []
     for name in names or [WORK, PAIRS]:
         wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
@@ -163,7 +163,7 @@ def _genuine(environment):
 
 
 def _apart(report, parts, options):
-    """Times each part in a process of its own, so that parts do not affect each other.
+    """Times each part in a separate process, so that parts do not affect others.
 
     In a long-running process, a call of a large function took twice as long.
     """
@@ -275,7 +275,7 @@ def _work(report, program, python37, options):
 
 
 def _ratios(timings):
-    """{form: {side: ratio of the form's time to that of the side's session}}."""
+    """Returns {form: {side: time of the form / time of the side's session}}."""
     from tf1to2.bench import clock
     from tf1to2.bench.work import rendered, runs
 
@@ -311,7 +311,7 @@ def _port(report, path, python37):
 
 @contextlib.contextmanager
 def _told(report, name):
-    """A context that stores an exception in the report, so that the rest is timed."""
+    """Stores an exception in the report, so that the other parts are still timed."""
     try:
         yield
     except Exception as error:
@@ -367,7 +367,7 @@ def _timing(timing):
 
 
 def _forms(timings):
-    """The results for a call of a pair: times of all forms, ratio of the best forms."""
+    """Returns the results for one call: all times, and the ratio of the best forms."""
     from tf1to2.bench import clock, forms
 
     row = {
@@ -381,7 +381,7 @@ def _forms(timings):
 
 
 def _sides(timings):
-    """The results for a whole program: its times, how many times faster v2 is."""
+    """Returns the results for a whole program: its times, and the speedup of v2."""
     from tf1to2.bench import clock
 
     row = {side: _timing(timing) for side, timing in timings.items()}

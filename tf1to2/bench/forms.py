@@ -1,4 +1,4 @@
-"""The ways to call a page, here "forms": two of TensorFlow 1, four of TensorFlow 2.
+"""Forms, the ways to call a page: two of TensorFlow 1, four of TensorFlow 2.
 
 TensorFlow 1 is fed NumPy arrays and returns them (`left`); TensorFlow 2 takes and
 returns tensors, as its functions do from one call to the next.
@@ -15,7 +15,7 @@ V2 = ("eager", "tf.function", "concrete", "XLA")
 
 
 def native(page, request):
-    """{form: function that makes the form}, for a right page."""
+    """Returns {form: function that makes the form}, for a right page."""
     tf.random.set_seed(SEED)
     arrays = structure.arrays(request["args"]).values()
     tensors = [tf.constant(array, dtype_of(array)) for array in arrays]
@@ -43,7 +43,7 @@ def native(page, request):
 
 
 def best(timings):
-    """{"v1": form, "v2": form}: the fastest form of each side that was timed."""
+    """Returns {"v1": form, "v2": form}, the fastest timed form of each side."""
     sides = {"v1": V1, "v2": V2}
     there = {s: [f for f in names if f in timings] for s, names in sides.items()}
     return {
@@ -54,7 +54,7 @@ def best(timings):
 
 
 def ratio(timings):
-    """The `clock.Ratio` of the best form of TensorFlow 2 to that of 1, or None."""
+    """Divides the time of TensorFlow 2's best form by TensorFlow 1's; or None."""
     fastest = best(timings)
     if len(fastest) < 2:
         return None

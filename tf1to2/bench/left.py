@@ -15,14 +15,14 @@ FORMS = ("Session.run", "make_callable")
 
 @contextlib.contextmanager
 def session(module, request):
-    """A context that yields the result of `opened`, and closes the session."""
+    """Yields the forms that `opened` makes, and closes their session at the end."""
     sess, made = opened(module, request)
     with contextlib.closing(sess):  # outside of its graph, where TensorFlow 2 runs
         yield made
 
 
 def opened(module, request):
-    """(a session, {form: function that makes the form}), for an op or a layer.
+    """Makes (session, {form: function that makes the form}) of an op or a layer.
 
     It is fed NumPy arrays and returns NumPy arrays, as a session does.
     """
@@ -78,7 +78,7 @@ def repeat(function):
 
 
 def write(path, request):
-    """Writes a request to a file, for `read`."""
+    """Writes a request to a file, which `read` loads."""
     store = {}
     text = structure.pack(request, store)
     np.savez(path, request=np.asarray(text), **store)

@@ -52,7 +52,7 @@ def sizes(case):
 
 
 def _binding(case, count):
-    """{letter: size}, all equal: the largest array has about `count` numbers."""
+    """Returns {letter: size}, so that the largest array has about `count` numbers."""
     specs = [spec for _, spec in arrays.specs(case.args)]
     fixed = max(math.prod(d for d in s.dims if not isinstance(d, str)) for s in specs)
     size = (count / max(fixed, 1)) ** (1 / len(case.letters))
@@ -96,7 +96,7 @@ def tensors(proof, case, request, only=(*forms.V1, *forms.V2), python37=None):
 
 @contextlib.contextmanager
 def _genuine(proof, request, python37):
-    """A context: a process of TensorFlow 1.15.5 that runs the left page."""
+    """Starts a process of TensorFlow 1.15.5 that runs the left page; a context."""
     page = proof.left
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "request.npz")
@@ -113,7 +113,7 @@ def _tells_the_faster(timings):
 
 
 def runs_left(proof, case):
-    """Whether the left page runs on today's TensorFlow, if need be with tf_keras."""
+    """Whether today's TensorFlow runs the left page, with tf_keras if necessary."""
     today = getattr(proof, "today", True)  # a user's pair has `today`
     return today and "tf_keras" in case.skip.get("graph", "tf_keras")
 

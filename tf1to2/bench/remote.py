@@ -84,7 +84,7 @@ class Process:
         return json.loads(line)
 
     def make(self, form):
-        """Makes a form: (function for `clock.interleave`, seconds of the first step).
+        """Makes a form; returns (function to time, seconds of the first step).
 
         Raises:
             CommandError: it cannot be made.

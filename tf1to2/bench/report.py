@@ -25,12 +25,12 @@ def text(report):
 
 
 def markdown(report):
-    """{name: text of the table}, for the guide."""
+    """Returns {name: text of the table} for the guide."""
     return dict(in_markdown(*parts) for parts in tables(report))
 
 
 def in_markdown(title, head, rows):
-    """(name of a table, its text in Markdown)."""
+    """Writes a table in Markdown; returns (its name, its text)."""
     lines = [
         "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
         for row in (head, ["---"] * len(head), *rows)
@@ -66,7 +66,7 @@ def tables(report):
 
 
 def _with_genuine(head, rows, cells, title):
-    """(head, rows of text), with a column of the genuine 1.15.5 if it was timed."""
+    """Returns (head, rows); adds a column of 1.15.5 if it was timed."""
     if not any("to 1.15.5" in row for row in rows):
         return head, [cells(row) for row in rows]
 
@@ -116,7 +116,7 @@ def _classics(classics):
 
 
 def summary(report):
-    """A summary of the tables in a few lines: the simplest form, then the best."""
+    """Summarizes the tables in a few lines."""
     lines = rendered.told(report)
     calls = [row for row in report["calls"] if "ratio" in row]
     if calls:
@@ -156,14 +156,14 @@ def summary(report):
 
 
 def compared(ratios):
-    """(geometric mean of ratios, share of ratios above 1)."""
+    """Returns (geometric mean of the ratios, share of the ratios above 1)."""
     ratios = list(ratios)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))
     return mean, sum(ratio > 1 for ratio in ratios) / len(ratios)
 
 
 def slower_calls(rows):
-    """[calls surely slower in TensorFlow 2, calls perhaps slower], each as text."""
+    """Lists the calls slower in TensorFlow 2: [surely slower, perhaps slower]."""
     surely, perhaps = [], []
     for row in rows:
         if row["ratio"] > 1:

@@ -44,7 +44,7 @@ def short(symbol):
 
 
 def _raised(deep):
-    """The shortest spelling of a deep name that exists in names.tsv."""
+    """Finds the shortest spelling of a deep name that exists in names.tsv."""
     package, modules, name = deep.groups()
     parts = modules.split(".")  # the last one is empty
     spellings = [

@@ -34,7 +34,7 @@ def lookup(symbol):
 
 
 def judge(symbol, call=None):
-    """As `lookup`, but with only those changes that affect one call.
+    """Works as `lookup`, but keeps only the changes that affect one call.
 
     Args:
         symbol: the name.
@@ -58,13 +58,13 @@ def compared(symbol):
 
 
 def lives(symbol):
-    """Whether TensorFlow 2 has the name, even with another meaning or arguments."""
+    """Whether TensorFlow 2 has the name, even if meaning or arguments changed."""
     fact = facts.fact(symbol)
     return fact is not None and bool(fact.here)
 
 
 def rejects(symbol, call):
-    """Whether TensorFlow 2 rejects an argument of a call; the verdict does not count.
+    """Whether TensorFlow 2 rejects an argument of a call, whatever the verdict.
 
     Args:
         symbol: the name.
@@ -175,7 +175,7 @@ def _used(symbol, call):
 
 
 def _with_kinds(symbol, entry, call):
-    """Adds to an entry what arguments.tsv says of the kinds of a call's arguments."""
+    """Adds changes from arguments.tsv for the kinds of a call's arguments."""
     if call is None or not call.kinds:
         return entry
     found = [
@@ -199,7 +199,7 @@ def _without_harmless_kinds(symbol, found):
 
 
 def _is_of_kind(call, argument, place, value):
-    """Whether a call surely passes an argument of the kind `value`: "[numbers]".
+    """Whether a call surely passes an argument of kind `value`, as "[numbers]".
 
     Args:
         call: `records.Call`.
@@ -214,7 +214,7 @@ def _is_of_kind(call, argument, place, value):
 
 
 def _known_to_the_table(symbol, call, before, now):
-    """The changes of a call's arguments that are in arguments.tsv alone."""
+    """Lists the changes of a call's arguments that only arguments.tsv has."""
     found = signatures.differences(before, now)
     known = {change.argument for change in found if change.how != "moved"}
     old = signatures.parameters(before)[0] if before else {}
@@ -240,7 +240,7 @@ def _known_to_the_table(symbol, call, before, now):
 
 
 def _passed(argument, value):
-    """The `Change` for a row of arguments.tsv; `_joined` fills in the rest."""
+    """Makes a `Change` for a row of arguments.tsv; `_joined` adds the other fields."""
     return Change("passed", argument, passed=value)
 
 
@@ -249,7 +249,7 @@ def _key(change):
 
 
 def _harmful(entry, symbol, found):
-    """Joins changes with arguments.tsv, and drops those that do no harm."""
+    """Joins changes with arguments.tsv, and drops the harmless changes."""
     harmful = []
     for change in _joined(symbol, found):
         if change.verdict == "same" and change.how != "moved":
@@ -291,7 +291,7 @@ def _moves(change, before):
 
 
 def _with(entry, verdict, changes):
-    """An entry with another verdict, and the changes that its note does not cover."""
+    """Changes an entry's verdict, and drops changes that its note covers."""
     row = verdicts.row(entry.symbol) if entry.note else None
     covered = row.covers if row else ()
     told = [c for c in changes if c.verdict or c.argument not in covered]
@@ -300,7 +300,7 @@ def _with(entry, verdict, changes):
 
 
 def _felt_by(entry, call):
-    """Drops the changes of defaults that a call overrides by passing the argument."""
+    """Drops changes of defaults if the call passes the argument explicitly."""
     if call is None or not entry.changes:
         return entry
     felt = [
@@ -316,7 +316,7 @@ def _felt_by(entry, call):
 
 @functools.cache
 def _judged(symbol):
-    """(Entry or None, signature of 1.15.5, signature today)."""
+    """Returns (Entry or None if unknown, signature of 1.15.5, signature today)."""
     fact, row = facts.fact(symbol), verdicts.table()[0].get(symbol)
     row = row or (None if fact else _of_object(symbol))
     if symbol.startswith("."):
@@ -340,7 +340,7 @@ def _judged(symbol):
 
 
 def _of_object(symbol):
-    """The row of a member, `FLAGS.__flags`, under any alias of its object; or None."""
+    """Finds a member's row under any alias of its object; None without a row."""
     owner, _, name = symbol.rpartition(".")
     if owner not in facts.names() or facts.fact(owner).kind in ("class", "module"):
         return None
@@ -350,7 +350,7 @@ def _of_object(symbol):
 
 
 def _by_alias(fact):
-    """The entry from the row of an alias, if it is true of the name too; or None."""
+    """Makes an entry from an alias's row; None if it does not fit the name."""
     row = verdicts.row(fact.symbol)
     if row is None:
         return None
@@ -384,7 +384,7 @@ def _by_facts(fact):
 
 
 def _left_keras(tf_keras):
-    """The row of a name that Keras 3 lacks; `tf_keras` says whether tf_keras has it."""
+    """Makes the row of a name that Keras 3 lacks; `tf_keras`: tf_keras has it."""
     if tf_keras:
         becomes = "the same name of the package tf_keras"
         return verdicts.Row("rewrite", becomes=becomes, note="Keras 3 does not have it")
@@ -392,7 +392,7 @@ def _left_keras(tf_keras):
 
 
 def _member(symbol):
-    """As `_judged`, for a member of a class; None if the symbol is no member."""
+    """Works as `_judged`, for class members; None if the symbol is not a member."""
     owner, _, name = symbol.rpartition(".")
     class_ = facts.fact(owner)
     if class_ is None or class_.kind != "class":
@@ -423,7 +423,7 @@ def _member(symbol):
 
 
 def _deep(symbol):
-    """The entry of a name deep in contrib or of an old Keras path; or None."""
+    """Finds the entry of a name deep in contrib or an old Keras path, or None."""
     real = deep.short(symbol)
     if real != symbol and is_listed(real):
         entry = _judged(real)[0]
@@ -438,7 +438,7 @@ def _deep(symbol):
 
 
 def _under(symbol, kind):
-    """The entry from the row of the longest `module.*` around a name, or None."""
+    """Makes the entry from the longest `module.*` row that matches, or None."""
     row = verdicts.wild(symbol)
     return _entry(symbol, kind, row) if row else None
 
@@ -479,7 +479,7 @@ def _private(symbol, entry_of):
 
 
 def _of_keras(name):
-    """The public name below `tf.keras` for one below `tensorflow.python.keras`; or "".
+    """Returns the public `tf.keras` name of a private Keras name, or "".
 
     The private modules have the same names as the public ones.
     """

@@ -194,7 +194,7 @@ class Entry:
 
     @property
     def what(self):
-        """The changes in one line, arguments first; or ""."""
+        """The changes and the note in one line, or "" if there are none."""
         sentences = [*_sentences(self.changes, said=self.write), self.note]
         return "; ".join(dict.fromkeys(filter(None, sentences)))
 
@@ -223,7 +223,7 @@ class Entry:
 
 
 def _plain(default):
-    """A default value for a sentence: a word loses its quotes."""
+    """Writes a default value for a sentence; removes the quotes of a word."""
     inner = default[1:-1]
     quoted = default[:1] in "'\"" and inner.replace("_", "").isalnum()
     return inner if quoted else default

@@ -43,7 +43,7 @@ class Fact(typing.NamedTuple):
 
     @property
     def moved(self):
-        """The new name, if it has one; or ""."""
+        """The new name in today's TensorFlow, or "" if there is no new name."""
         return self.today if self.today.startswith("tf.") else ""
 
 
@@ -92,7 +92,7 @@ def now(symbol):
 
 @functools.cache
 def _members():
-    """({class: its bases}, {class: its name today}, {class: {member: row}})."""
+    """Returns ({class: bases}, {class: name today}, {class: {member: row}})."""
     bases, at, members = {}, {}, {}
     with (FOLDER / "members.tsv").open(encoding="utf-8") as lines:
         next(lines)
@@ -114,7 +114,7 @@ def bases(symbol):
 
 
 def place(symbol):
-    """The name of a class in today's TensorFlow, or ""."""
+    """Returns the name of a class in today's TensorFlow, or "" if it is gone."""
     return _members()[1].get(bases(symbol)[0], "")
 
 

@@ -123,7 +123,7 @@ def entry(name, known=None):
 
 
 def missing(module, name=""):
-    """The `Entry` of a name that an error says is missing: what to write instead.
+    """Makes the `Entry` of a name that an error message reports as missing.
 
     Args:
         module: as the message writes it: "keras.backend",
@@ -157,7 +157,7 @@ def missing(module, name=""):
 
 @functools.cache
 def _api(full):
-    """(API of a name in a message, the name inside the API); ("", "") if unknown."""
+    """Returns (API, name inside the API) of a full name; ("", "") if unknown."""
     for pattern, api in MODULES:
         if found := re.match(pattern, full):
             return api, full[found.end() :].removeprefix(".")
@@ -165,7 +165,7 @@ def _api(full):
 
 
 def _successor(name, api):
-    """The `Entry` of a name's row in keras_successors.tsv, or None."""
+    """Makes the `Entry` from a name's row in keras_successors.tsv, or None."""
     module, _, last = name.rpartition(".")
     row = successors().get(name) or successors().get(f"{module}.*")
     if row is None or not _is_there(row["write"], last):
@@ -177,7 +177,7 @@ def _successor(name, api):
 
 
 def _is_there(write, last):
-    """Whether the module that replaces another one, `keras.saving.*`, has a name."""
+    """Whether a replacement `module.*` has the name; True without a "*"."""
     module, star, _ = write.partition("*")
     api = TF_KERAS if write.startswith(f"{TF_KERAS}.") else PACKAGE
     return not star or has(module.removeprefix(f"{api}.") + last, api)
@@ -190,7 +190,7 @@ def successors():
 
 
 def _later(name, api):
-    """The `Entry` of a name that came after Keras 3.0; None for names of 3.0."""
+    """Makes the `Entry` of a name newer than Keras 3.0; None for names of 3.0."""
     if (first := since(name, api)) == FIRST:
         return None
     note = "the installed Keras is older"
@@ -200,7 +200,7 @@ def _later(name, api):
 
 
 def _elsewhere(full, name, api):
-    """The `Entry` of a name that another API of Keras 3 has, or None."""
+    """Makes the `Entry` of a name in another API of Keras 3; None without one."""
     there = [one for one in (TF_KERAS, PACKAGE) if has(name, one)]
     if not there:
         return None
@@ -241,7 +241,7 @@ def _of_keras_2(name, api):
 
 
 def _plain(name, api, verdict="rewrite", write="", becomes="", note=""):
-    """An `Entry` of a name of an API, with the pair of the same name in tf.keras."""
+    """Makes an `Entry` of a name of an API, with the pair of its tf.keras name."""
     symbol = f"{PACKAGE if api == PACKAGE else TF_KERAS}.{name}"
     pair = links.pair(f"{TF_KERAS}.{name}")
     return Entry(symbol, _kind(name), verdict, write, becomes, note, pair=pair)

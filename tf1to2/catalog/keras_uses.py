@@ -10,7 +10,7 @@ ROOT = standalone.PACKAGE + "."
 
 
 class Found(typing.NamedTuple):
-    """The result of `of`: the entry of a name of the package keras.
+    """The result of `of`: a name of the package keras, with its entry.
 
     Attributes:
         entry: the `Entry` of a name that tf.keras keeps and the package lacks; None if
@@ -54,7 +54,7 @@ def has(symbol):
 
 
 def of(origin, call=None, imported=False):
-    """The `Found` of a use of the package keras; None if tf.keras has to judge it.
+    """Looks up a use of the package keras; None if tf.keras must judge it.
 
     Args:
         origin: such as "keras.backend.sum", "keras.losses.Reduction.SUM".

@@ -50,7 +50,7 @@ def proofs(symbol):
 
 
 def of_branches(entry, call):
-    """Changes the pair of `tf.cond`'s entry for a call that computes both branches.
+    """Changes the pair of a `tf.cond` entry if the call computes both branches.
 
     `tf.cond(p, lambda: a, lambda: b)` chooses, but computes both `a` and `b`. All other
     entries stay as they are.
@@ -65,7 +65,7 @@ def of_branches(entry, call):
 
 
 def _inherited(symbol):
-    """The pair of a member in the nearest base class that has one; or ""."""
+    """Finds the pair of a member in the nearest base class with a pair, or ""."""
     owner, _, member = symbol.rpartition(".")
     for base in facts.bases(owner):
         name = f"{base}.{member}"

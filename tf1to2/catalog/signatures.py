@@ -54,7 +54,7 @@ class Parameter(typing.NamedTuple):
 
 @functools.cache
 def parameters(signature):
-    """({name: Parameter}, whether there is `*args`, whether there is `**kwargs`)."""
+    """Parses a signature: ({name: Parameter}, has `*args`, has `**kwargs`)."""
     found, more, keywords, named, place = {}, False, False, False, 0
     for text in _split(signature[1:-1]):
         if text.startswith("**"):
@@ -138,7 +138,7 @@ def differences(before, now):
 
 
 def _successor(parameter, old, new):
-    """The name that an argument of `old` has in `new`, if it was renamed; or None."""
+    """Returns the new name of a renamed argument, or None if it is not renamed."""
     name, default, place = parameter
     known = next((n for n in new if (name, n) in RENAMED), None)
     if known or place is None or default is not None:
@@ -179,7 +179,7 @@ def equal(one, other):
 
 
 def _scalar(value):
-    """Reduces a tuple of equal numbers to one number, (2, 2) to 2; else no change."""
+    """Reduces a tuple of equal numbers, (2, 2), to 2; keeps other values."""
     if isinstance(value, (tuple, list)) and len(set(value)) == 1:
         return value[0]
     return value
@@ -196,7 +196,7 @@ def passes(call, name, place):
 
 
 def felt(call, before, now):
-    """The differences that affect a call.
+    """Lists the differences between two signatures that affect a call.
 
     Args:
         call: `records.Call`, or None for a mention: then the differences that affect

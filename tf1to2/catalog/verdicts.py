@@ -48,7 +48,7 @@ class Argument(typing.NamedTuple):
 
 @functools.cache
 def table():
-    """All rows of verdicts.tsv: ({name: Row}, {module of a `module.*`: Row})."""
+    """Reads verdicts.tsv: ({name: Row}, {module of a `module.*`: Row})."""
     exact, wild = {}, {}
     for row in tsv.rows(FOLDER / "verdicts.tsv"):
         name, covers = row.pop("name"), tuple(row.pop("covers").split())
@@ -62,7 +62,7 @@ def table():
 
 @functools.cache
 def of_arguments():
-    """All rows of arguments.tsv: {name: {(argument, passed): Argument}}."""
+    """Reads arguments.tsv: {name: {(argument, passed): Argument}}."""
     found = {}
     for row in tsv.rows(FOLDER / "arguments.tsv"):
         name, keras_1 = row.pop("name"), row.pop("keras_1") == "yes"
@@ -76,7 +76,7 @@ def of_arguments():
 
 
 def row(symbol):
-    """The `Row` of a name or of another name of the same object; or None."""
+    """Finds the `Row` of a name or of its aliases, or None if none has a row."""
     exact, names = table()[0], (symbol, *spelled(symbol))
     return next((exact[name] for name in names if name in exact), None)
 
@@ -111,7 +111,7 @@ def own_arguments(symbol):
 
 
 def spelled(symbol):
-    """All names of an object; of a member, also those below the bases of its class."""
+    """Lists all names of an object; for a member, also names in base classes."""
     owner, _, name = symbol.rpartition(".")
     if symbol in facts.names() or owner not in facts.names():
         return facts.aliases(symbol)

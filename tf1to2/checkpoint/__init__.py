@@ -1,4 +1,4 @@
-"""`tf1to2 convert-checkpoint`: renames tensors and accounts for every one of them."""
+"""Implements `tf1to2 convert-checkpoint`: every tensor is accounted for."""
 
 from tf1to2.checkpoint.places import names
 

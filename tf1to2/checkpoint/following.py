@@ -1,4 +1,4 @@
-"""Makes the plan of a map: each tensor of both sides has a place or is a problem."""
+"""Makes the plan of a conversion from a map, and finds tensors without a place."""
 
 import collections
 import dataclasses
@@ -18,7 +18,7 @@ COUNTER = (
 
 
 def make_plan(source, mapping, like=None, names=None):
-    """Accounts for every tensor on both sides.
+    """Makes the plan that accounts for every tensor of the source and the result.
 
     Args:
         source: Checkpoint.
@@ -142,7 +142,7 @@ def _new(plan, name, entry):
 
 
 def _match(plan, names):
-    """Moves the tensors that the map leaves open to places with similar names."""
+    """Matches the tensors without an entry in the map by similar names."""
     taken = {move.to for move in plan.moves}
     moved = {move.source for move in plan.moves}
     others, targets = {}, {}
@@ -183,7 +183,7 @@ def _match(plan, names):
 
 
 def _name_slots(plan):
-    """Moves slots after variables that moved by their names: w/Adam to new/w/Adam."""
+    """Moves the slots of matched variables: w/Adam to new/w/Adam."""
     if plan.format != "names" or plan.source.format != "names":
         return
     places = {move.source: move.to for move in plan.moves if move.why}

@@ -1,4 +1,4 @@
-"""Reads and checks a map: a JSON file that says which tensor goes where.
+"""Reads and checks a map: a JSON file with the new place of each tensor.
 
     {
       "format": "objects",
@@ -44,7 +44,7 @@ def read_map(path):
 
 
 def read_names(path):
-    """Reads {old name: attribute path, or new name}.
+    """Reads a JSON file of {old name: attribute path or new name}.
 
     Raises:
         CommandError: the file is not such a map; the message names the entry.
@@ -212,7 +212,7 @@ def _numbers(where, items):
 
 
 def _array(where, value, dtype, shape=None):
-    """The value of a new tensor, as an array of its dtype, without loss."""
+    """Converts the value of a new tensor to an array of its dtype, without loss."""
     import numpy as np
 
     wanted = tensorflow().as_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Finds the attribute paths of variables, as a checkpoint of today names them."""
+"""Finds the attribute paths of variables in a TensorFlow 2 checkpoint."""
 
 from tf1to2.common.errors import CommandError
 

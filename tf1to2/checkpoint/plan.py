@@ -10,7 +10,7 @@ from tf1to2.common.tables import table
 
 @dataclasses.dataclass(frozen=True)
 class Move:
-    """Where one tensor of the result comes from, and what is done to it.
+    """One tensor of the result: its source and the changes to it.
 
     Attributes:
         to: its name in the result.
@@ -53,7 +53,7 @@ class Move:
         return (array, 0) if self.dtype is None else cast(array, self.dtype)
 
     def tried(self, checkpoint):
-        """Returns the move with the number of values that its cast rounds, by trying.
+        """Returns the move with the number of values that its cast rounds.
 
         Raises:
             Loss: the dtype cannot hold the values.
@@ -65,7 +65,7 @@ class Move:
         return dataclasses.replace(self, rounded=rounded)
 
     def changes(self):
-        """The changes in words."""
+        """Describes the changes and their reason in words."""
         words = [f"{name} {value}" for name, value in self.entry().items()]
         words += [f"rounds {self.rounded}"] if self.rounded else []
         return ", ".join(words + ([self.why] if self.why else []))
@@ -117,7 +117,7 @@ class Plan:
         self.problems.setdefault(kind, []).append(line)
 
     def text(self):
-        """The plan as a table, then the sums, then its problems."""
+        """Formats the plan as a table, followed by the totals and the problems."""
         tensors = self.source.tensors
         rows = [
             (
@@ -149,11 +149,11 @@ class Plan:
         return "\n".join(lines)
 
     def summary(self):
-        """The number of problems of each kind: a list of texts."""
+        """Lists the number of problems of each kind as texts."""
         return [f"{len(found)} {kind}" for kind, found in self.problems.items()]
 
     def left(self):
-        """A map of the tensors that are still open: each "" is to be filled in."""
+        """Returns a map of the open tensors, with "" for each place to fill in."""
         left = {"format": self.format}
         if self.mapping["auto"]:
             left["auto"] = True
@@ -163,7 +163,7 @@ class Plan:
         return left
 
     def whole(self):
-        """The map of this plan: all moves without wildcards, and the open tensors."""
+        """Returns the complete map of this plan: all moves and the open tensors."""
         moves = {}
         for move in self.moves:
             if move.source is not None:

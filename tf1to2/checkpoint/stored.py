@@ -25,7 +25,7 @@ class Tensor:
 
 
 def h5(path):
-    """Whether a file is in the format HDF5, by its first bytes."""
+    """Returns whether the first bytes of a file are those of the HDF5 format."""
     with open(path, "rb") as file:
         return file.read(8) == b"\x89HDF\r\n\x1a\n"
 
@@ -138,7 +138,7 @@ def _join(path, name):
 
 
 def tensorflow():
-    """TensorFlow, imported when it is needed."""
+    """Imports and returns TensorFlow."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
         import tensorflow as tf

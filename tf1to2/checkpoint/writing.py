@@ -1,4 +1,4 @@
-"""Writes the new checkpoint: beside its place, reads it again, then moves it there."""
+"""Writes the new checkpoint to a temporary folder, checks it, and moves it."""
 
 import contextlib
 import os
@@ -78,7 +78,7 @@ def _size(plan):
 
 @contextlib.contextmanager
 def _workshop(target):
-    """A context: a folder beside the target, kept only if old files remain in it."""
+    """Creates a temporary folder; keeps it only if old files remain in it."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix=".convert-", dir=target.parent))
     try:
         yield folder
@@ -98,7 +98,7 @@ class _Stranded(Exception):
 
 
 def _tensors(plan):
-    """Yields (name, array) of each tensor of the result."""
+    """Yields (move, array) for each tensor of the result."""
     try:
         for number, move in enumerate(plan.moves, 1):
             output.progress(f"{number} of {len(plan.moves)}: {move.to}")
@@ -152,7 +152,7 @@ def _write_shards(plan, prefix, folder):
 
 
 def _full_keys(plan):
-    """{name of a tensor of the result: its key in the written file}."""
+    """Maps each tensor name of the result to its key in the written file."""
     if plan.like:
         return {name: tensor.key for name, tensor in plan.like.tensors.items()}
     suffix = SUFFIX if plan.format == "objects" else ""
@@ -191,7 +191,7 @@ def _unescaped(part):
 
 
 def _verify(plan, prefix):
-    """Asserts that the written file agrees with the plan: names, dtypes, shapes."""
+    """Checks that names, dtypes and shapes in the written file match the plan."""
     written = {n: str(t) for n, t in Checkpoint(prefix).tensors.items()}
     planned = {move.to: str(move.result) for move in plan.moves}
     if written != planned:
@@ -199,7 +199,7 @@ def _verify(plan, prefix):
 
 
 def _publish(prefix, target, backup):
-    """Moves the files to `target`; moves the old files back if that fails."""
+    """Moves the new files to `target`; restores the old files if a move fails."""
     backup.mkdir()
     moved = []
 

@@ -6,7 +6,7 @@ class CommandError(Exception):
 
 
 def needs(command, error, extra="tensorflow"):
-    """Makes the `CommandError` for a missing package; its message names the extra."""
+    """Makes a `CommandError` for a missing package, with the extra to install."""
     return CommandError(
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
         f'"{extra}", for example: pip install "PATH_TO_TF1TO2[{extra}]"'
@@ -14,7 +14,7 @@ def needs(command, error, extra="tensorflow"):
 
 
 def extra_of(package):
-    """The extra of tf1to2 that installs a package, or None."""
+    """Returns the extra of tf1to2 that installs a package, or None without one."""
     import importlib.metadata
     import re
 

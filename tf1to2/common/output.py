@@ -90,7 +90,7 @@ def shown(path):
 
 
 def _escaped(error):
-    """Replaces characters that an encoding lacks by plain characters or by codes."""
+    """Replaces characters that an encoding does not have by plain text or codes."""
     return "".join(map(_plain, error.object[error.start : error.end])), error.end
 
 
@@ -120,7 +120,7 @@ def bear_any_text():
 
 
 def abandon(stream):
-    """Drops what a closed stream has not written, so that Python's exit is silent."""
+    """Drops unwritten output of a closed stream, so that Python exits silently."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

@@ -4,7 +4,7 @@ import difflib
 
 
 def nearest(word, known, cutoff=0.5):
-    """Asks for the known word nearest to a misspelled one: "did you mean port?".
+    """Suggests the known word nearest to a misspelled word: "did you mean port?".
 
     Args:
         word: what a person has typed.
@@ -19,12 +19,12 @@ def nearest(word, known, cutoff=0.5):
 
 
 def counted(count, word):
-    """A number with its noun: "1 row", "2 rows"."""
+    """Writes a number with its noun: "1 row", "2 rows"."""
     return f"{count} {word}" + "s" * (count != 1)
 
 
 def no_such(what, word, known):
-    """The message for an unknown word: suggests the nearest one, or lists all.
+    """Writes the message for an unknown word, with the nearest word or all words.
 
     Args:
         what: what the word is to be: "topic".

@@ -23,18 +23,18 @@ class Name:
 
     @property
     def proofs(self):
-        """The pairs whose left page calls the name, the best first."""
+        """The pairs whose TensorFlow 1 code calls this name, the best first."""
         return links.proofs(self.symbol)
 
     @property
     def takes(self):
-        """The names of `numerics` that replace the name, those of its topic first."""
+        """The functions and classes of `numerics` that can replace this name."""
         names = library.stands_for({self.symbol, *facts.aliases(self.symbol)})
         return sorted(names, key=lambda name: not name.startswith(self.entry.topic))
 
     @property
     def probe(self):
-        """The simplest `Probe` that runs the name's replacement; or None."""
+        """The simplest `Probe` of this name's replacement, or None without probes."""
         rows = probes.probed().get(self.symbol, ())
         owner, _, member = self.symbol.rpartition(".")
         rows = rows or [
@@ -48,13 +48,13 @@ class Name:
 
     @property
     def page(self):
-        """The pair that shows the name, as "topic.name"; or ""."""
+        """The pair that shows this name, as "topic.name", or "" without a pair."""
         return self.entry.pair if "." in self.entry.pair else ""
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """The answer to a text; in each list, the best match comes first.
+    """The answer to the user's text; each list has the best match first.
 
     Attributes:
         asked: the user's text.
@@ -88,7 +88,7 @@ class Answer:
 
 
 def named(symbol, call=None):
-    """The `Name` of a symbol.
+    """Creates the `Name` of a symbol, with its catalog entry.
 
     Args:
         symbol: a name that exists.
@@ -107,7 +107,7 @@ find_pair = functools.cache(topics.find)
 
 
 def proof(pair):
-    """How a pair is proven: "identical on 1.15.5, …, in 3 cases"; or ""."""
+    """Describes the proof of a pair: "identical on 1.15.5, …", or "" if unproven."""
     topic, name = find_pair(pair)
     known = proven.proofs().get(topic.name, {}).get(name)
     if not known:

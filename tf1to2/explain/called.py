@@ -37,7 +37,7 @@ def is_call(text):
 
 
 def _inside(text, start):
-    """The text inside the bracket before `start`; "" if no bracket closes it."""
+    """Returns the text in a bracket that opens before `start`, or "" if unclosed."""
     open_ = [")"]
     for place in range(start, len(text)):
         letter = text[place]
@@ -51,7 +51,7 @@ def _inside(text, start):
 
 
 def _call(inside):
-    """The `records.Call` of arguments, or None if they are not valid Python."""
+    """Parses arguments into a `records.Call`, or None if they are not valid Python."""
     # Only for tf.cond, the reader checks which functions just return a name.
     module = reader.read(f"import tensorflow as tf\ntf.cond({inside})\n".encode())
     if module.broken:
@@ -60,7 +60,7 @@ def _call(inside):
 
 
 def _kinds(name, inside):
-    """The kinds of the arguments, as in `records.Call.kinds`."""
+    """Returns the kinds of a call's arguments, in the form of `records.Call.kinds`."""
     if name not in constructs.asking():
         return ()
     head = f"from keras.layers import {name}" if name[:1].isupper() else ""

@@ -51,7 +51,7 @@ def run(options):
 
 
 def _text(symbol):
-    """The user's text, from standard input for "-", without control sequences.
+    """Reads the user's text (for "-", standard input); removes control characters.
 
     Raises:
         CommandError: the input is empty, or not text.
@@ -71,7 +71,7 @@ def _text(symbol):
 
 
 def _file(symbol):
-    """The command to run for the path of a file or a folder; "" if it is no path."""
+    """Suggests a command if the text is the path of a file or folder; otherwise ""."""
     if os.path.isdir(symbol):
         return f"{symbol} is a folder: run tf1to2 scan {symbol}"
     if os.path.isfile(symbol):

@@ -37,18 +37,18 @@ class Section(NamedTuple):
 
     @property
     def message(self):
-        """The heading, which is the message."""
+        """The error message: the first wording in the section's heading."""
         return self.raised[0]
 
     @property
     def wordings(self):
-        """All wordings; those that a test raises come first."""
+        """All wordings of the message; those that a test raises come first."""
         return self.raised + self.others
 
 
 @functools.cache
 def sections():
-    """All sections, in the order of the pages."""
+    """Returns all sections of the guide's pages of errors, in the pages' order."""
     texts = {p: topics.document(f"guide/{p}.md").read_text("utf-8") for p in PAGES}
     return [
         _section(part, page)
@@ -80,5 +80,5 @@ def _spans(text):
 
 
 def pattern(wording):
-    """A regular expression that finds a wording, with any text in its gaps."""
+    """Returns a regular expression for a wording; its gaps match any text."""
     return "(?s)" + ".*?".join(map(re.escape, wording.split(GAP)))

@@ -106,7 +106,7 @@ class Advice(NamedTuple):
 
 
 def without_nodes(text):
-    """A message without the op and the node that raised it, such as "[Op:MatMul]"."""
+    """Removes the op and node that raised an error from its text: "[Op:MatMul]"."""
     return NODE.sub("", text).strip()
 
 
@@ -126,7 +126,7 @@ def is_error(text):
 
 
 def names(text):
-    """The names of TensorFlow 1 that an error says are missing, the best match first.
+    """Finds the TensorFlow 1 names that an error reports as missing, best first.
 
     A name that did not change in TensorFlow 2 cannot be missing. In that case the error
     is about another module or object, for instance `keras.backend` or a tuple. The same
@@ -141,12 +141,12 @@ def names(text):
 
 
 def _owner(symbol):
-    """The class of a member, without its module: "Variable" for `tf.Variable.eval`."""
+    """Returns a member's class without module: "Variable" for `tf.Variable.eval`."""
     return symbol.rpartition(".")[0].rpartition(".")[2]
 
 
 def of_keras(text):
-    """The `Entry` of a name that an error says Keras does not have, or None.
+    """Finds the `Entry` of a name that Keras lacks according to an error, or None.
 
     Args:
         text: one line, or a traceback, of which the last line counts.
@@ -173,34 +173,34 @@ def _missing(text):
 
 
 def _matches(line):
-    """Yields (match, function that finds the names) of each of `PATTERNS` in a line."""
+    """Yields (match, name finder) for each of `PATTERNS` that matches a line."""
     for pattern, find in PATTERNS:
         if match := re.search(pattern, line):
             yield match, find
 
 
 def _written(name, line):
-    """The missing names if a line also has `tf.NAME`; None if it does not."""
+    """Finds a missing name that a line writes as `tf.NAME`; otherwise returns None."""
     if re.search(rf"\btf\.{name}\b", line):
         return _attribute("tensorflow", name)
     return None
 
 
 def _from_written(name, line):
-    """The missing names if a line has `from MODULE import NAME`; None if not."""
+    """Finds a missing name if the line has its `from` import; otherwise gives None."""
     found = re.search(rf"\bfrom ([\w.]+) import [\w, ]*\b{name}\b", line)
     return _imported(name, found[1]) if found else None
 
 
 def words(advice):
-    """A message, its explanation and its other wordings, as one text."""
+    """Joins an advice's message, explanation and other wordings into one text."""
     said = [s for s in errors_page.sections() if s.message == advice.message]
     told = [wording for section in said for wording in section.wordings]
     return " ".join([advice.message, advice.because, *told])
 
 
 def without_what_is_missing(text):
-    """(the text with only the missing name in place of the error, that name or "")."""
+    """Replaces an error by its missing name: returns (new text, name or "")."""
     text = TENSOR.sub("", TYPE.sub("", text))
     for match, _ in _matches(text):
         name = match[match.lastindex]
@@ -214,7 +214,7 @@ def _is_same(symbol):
 
 
 def advice(text):
-    """The sections of the guide whose message is in a text: a list of `Advice`, or [].
+    """Finds the sections of the guide for an error: a list of `Advice`, maybe empty.
 
     Any line of a traceback counts, because the last one may be about a node. The text
     may be a part of a message, and a shell or a web page may have removed backticks.
@@ -251,7 +251,7 @@ def _lacks(text):
 
 @functools.cache
 def _parts(wording):
-    """[(text, pattern)] of a wording and of its first sentence."""
+    """Returns [(text, compiled pattern)] for a wording and its first sentence."""
     parts = [part.removesuffix(".") for part in (wording, wording.partition(". ")[0])]
     if len(re.findall(r"\w", parts[1])) < LETTERS:  # many begin with "Unknown …"
         parts.pop()
@@ -259,7 +259,7 @@ def _parts(wording):
 
 
 def _whole(part):
-    """The pattern that finds a wording; a wording of one word must end the line."""
+    """Returns the pattern for a wording; a one-word wording must end the line."""
     pattern = errors_page.pattern(part)
     if " " not in part:
         return rf"{pattern}$"
@@ -268,12 +268,12 @@ def _whole(part):
 
 
 def bare(text):
-    """A text without its quotes and backticks."""
+    """Removes the quotes and backticks from a text."""
     return QUOTE_MARKS.sub("", text)
 
 
 def by_type(name):
-    """The sections on an exception's type: "UnparsedFlagAccessError".
+    """Finds the sections about an exception type: "UnparsedFlagAccessError".
 
     Args:
         name: the type, or its dotted name.
@@ -286,7 +286,7 @@ def by_type(name):
 
 
 def by_word(word):
-    """The sections on a missing attribute, such as "metrics_tensors".
+    """Finds the sections about a missing attribute, such as "metrics_tensors".
 
     Returns:
         A list of `Advice`, or [].
@@ -314,7 +314,7 @@ def _advice(section):
 
 
 def likely(text):
-    """Sections or proofs with a similar message: a list of `Advice`, or []."""
+    """Finds sections or proofs with a similar message: a list of `Advice`."""
     if found := _told(text, _likeness):
         return found
     for line in reversed(_lines(text)):
@@ -326,7 +326,7 @@ def likely(text):
 
 
 def _told(text, score, general=False):
-    """The `Advice` of the best sections for the last line that any section fits."""
+    """Scores sections on each line, the last first; returns the best as `Advice`."""
     known = [
         (wording, section)
         for section in errors_page.sections()
@@ -364,7 +364,7 @@ EXAMPLES = "tf.examples.tutorials"
 
 
 def _attribute(module, name):
-    """Missing names in `module 'tensorflow._api.v2.train' has no attribute 'Saver'`."""
+    """Finds names for `module 'tensorflow._api.v2.train' has no attribute 'Saver'`."""
     for pattern, root in MODULES:
         if pattern.match(module):
             module = pattern.sub(root, module)
@@ -378,7 +378,7 @@ def _attribute(module, name):
 
 
 def _module(name):
-    """Missing names in `No module named 'tensorflow.contrib.slim'`."""
+    """Finds the missing name in `No module named 'tensorflow.contrib.slim'`."""
     symbol = TENSORFLOW.sub("tf", name)
     while symbol.startswith("tf."):
         if suggest.exists(symbol):
@@ -388,7 +388,7 @@ def _module(name):
 
 
 def _imported(name, module=None):
-    """Missing names in `cannot import name 'slim' from 'tensorflow.contrib'`."""
+    """Finds names for `cannot import name 'slim' from 'tensorflow.contrib'`."""
     if module and KERAS.match(module):
         return _attribute(module, name)
     if module:
@@ -397,7 +397,7 @@ def _imported(name, module=None):
 
 
 def _member(owner, name):
-    """Missing names in `'Sequential' object has no attribute 'fit_generator'`."""
+    """Finds names for `'Sequential' object has no attribute 'fit_generator'`."""
     owner = owner.rpartition(".")[2]
     if suggest.exists(symbol := f"tf.keras.layers.{owner}.{name}"):  # not of tf.layers
         return [symbol]
@@ -417,7 +417,7 @@ OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 
 def _keyword(function, name):
-    """The names of the function in `f() got an unexpected keyword argument 'k'`."""
+    """Finds the functions for `f() got an unexpected keyword argument 'k'`."""
     if method := TRAINER.match(function or ""):
         return [f"tf.keras.Model.{method[1]}"]
     if (function or "").startswith("__"):  # the class is unknown
@@ -436,7 +436,7 @@ KEYWORD = (  # not for a lambda, which has no name
 
 
 def call(text):
-    """The `records.Call` with the keyword that an error says is unexpected, or None."""
+    """Returns a `records.Call` with an error's unexpected keyword, or None without."""
     for line in reversed(_lines(text)):
         if match := re.search(KEYWORD, line):
             return records.Call(0, (match[2],), False)
@@ -444,7 +444,7 @@ def call(text):
 
 
 def _undefined(name):
-    """The contrib module missing in `name 'contrib_slim' is not defined`."""
+    """Finds the contrib module for `name 'contrib_slim' is not defined`."""
     symbol = name.replace("contrib_", "tf.contrib.", 1)
     return [symbol] if symbol != name and suggest.exists(symbol) else []
 
@@ -453,7 +453,7 @@ LEGACY_KERAS = "tf.layers.", "tf.nn.rnn_cell."
 
 
 def _keras(name):
-    """Missing names in `` `dense` is not available with Keras 3 ``."""
+    """Finds names for `` `dense` is not available with Keras 3 ``."""
     return [p + name for p in LEGACY_KERAS if suggest.exists(p + name)]
 
 
@@ -487,7 +487,7 @@ COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
 
 
 def mentioned(text):
-    """The names of TensorFlow 1 in a message or a question, each once, in their order.
+    """Finds the TensorFlow 1 names in a message or question, without duplicates.
 
     A name counts if it is complete (`tf.map_fn`), has a known module before it
     (`slim.conv2d`), is a method of an object with the class's name
@@ -499,7 +499,7 @@ def mentioned(text):
 
 
 def mentioned_and_called(text):
-    """(the list of `mentioned`, {name: `records.Call`} of the names that are called).
+    """Returns (names in a text, {name: `records.Call`} for the names with a call).
 
     A call that needs no change comes last.
     """
@@ -532,7 +532,7 @@ def mentioned_and_called(text):
 
 
 def _of_keras(word):
-    """The classes of tf.keras with exactly this name: `LSTM`."""
+    """Finds the classes of tf.keras with exactly this name, such as `LSTM`."""
     names = suggest.named(word) if word[:1].isupper() else []
     return [s for s in names if s.startswith("tf.keras.") and s.endswith(f".{word}")]
 
@@ -573,21 +573,21 @@ def is_module(symbol):
 
 @functools.cache
 def generic(wording):
-    """Whether a wording fits an error about any name; `names` finds that name."""
+    """Whether a wording is generic: it has a gap in place of the missing name."""
     filled = wording.replace(errors_page.GAP, "x_x")
     found = (match[match.lastindex] or "" for match, _ in _matches(filled))
     return any(name.endswith("x_x") for name in found)
 
 
 def _highest(scored):
-    """The items with the highest score, each once; [] if that score is 0."""
+    """Returns the items with the highest score, without duplicates; [] if it is 0."""
     highest = max((score for score, _ in scored), default=0)
     found = [one for score, one in scored if score == highest] if highest else []
     return [one for i, one in enumerate(found) if one not in found[:i]]
 
 
 def _likeness(message, line):
-    """How many letters a message and a line share; 0 if they are not similar.
+    """Counts the letters in the words that a message and a line share; 0 if unlike.
 
     They are similar if at least three words in four of the message are in the line,
     among them all words that are quoted, called or a class, and if these words are at
@@ -608,13 +608,13 @@ def _likeness(message, line):
 
 
 def _naming(text):
-    """The words of a text that are quoted, called, or the name of a class."""
+    """Finds the words of a text that are quoted, called, or class names."""
     return {one for part in (QUOTED, CALLED, CAMEL) for one in re.findall(part, text)}
 
 
 @functools.cache
 def raised(kind):
-    """The `Advice` on errors that parity tests raise: of one type, or all for ""."""
+    """Returns `Advice` on the errors of parity tests, of one type or of all."""
     proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
     return [
         Advice(message, error["slug"], [f"{topic}.{name}"])
@@ -627,7 +627,7 @@ def raised(kind):
 
 
 def _plain(match):
-    """Yields the messages that a regular expression matches, as plain words."""
+    """Yields the messages that a regular expression matches, without its symbols."""
     flat = re.sub(r"\[(\w)\w\]", r"\1", re.sub(r"\(([^()|]*)\)\?", r"\1", match))
     for part in flat.split("|"):
         words = re.sub(r"\\|\.[*+?]|[\[\]^$?]", " ", part).split()

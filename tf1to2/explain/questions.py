@@ -100,7 +100,7 @@ class Passage(NamedTuple):
 
 
 def passages(question, count=3, besides=""):
-    """The passages of the guide for a question, the best first: list of `Passage`.
+    """Finds the guide's passages for a question: list of `Passage`, best first.
 
     Args:
         question: its words.
@@ -162,7 +162,7 @@ def passages(question, count=3, besides=""):
 
 
 def _lacking(question, row):
-    """The words of a question that a passage, given by its index, does not have."""
+    """Returns the question's words that are missing in the passage with index `row`."""
     having = _index()[1].having
     return tuple(
         word
@@ -172,7 +172,7 @@ def _lacking(question, row):
 
 
 def _symptom(question):
-    """[the causes of the symptom in a question, as one `Passage`], or []."""
+    """Returns a list of one `Passage` with a symptom's causes, or [] if no symptom."""
     said = dict.fromkeys(_said(question))
     known, index, _ = _index()
     ours = [words for words, _ in symptoms() if said.keys() >= set(words)]
@@ -193,13 +193,13 @@ def _symptom(question):
 
 
 def in_short(text):
-    """The text of a cause, without the way to detect it and without its pairs."""
+    """Shortens the text of a cause: omits how to detect it, and its pairs."""
     return CAUSE.sub(r"\1 Write: \2", text)
 
 
 @functools.cache
 def symptoms():
-    """[(stems of a symptom, indices of the passages on it)], from `symptoms.tsv`."""
+    """Reads `symptoms.tsv`: [(stems of a symptom, indices of its passages)]."""
     under = collections.defaultdict(list)
     for row, passage in enumerate(_index()[0]):
         if passage.page == CAUSES:
@@ -214,18 +214,18 @@ def symptoms():
 
 
 def besides_names(question, symbols):
-    """The stems of a question, without version numbers and the stems of `symbols`."""
+    """Returns a question's stems, without version numbers and parts of `symbols`."""
     named = {stem for symbol in symbols for stem in _stems(symbol.replace(".", " "))}
     return [s for s in _stems(question) if s not in named and not _is_release(s)]
 
 
 def fits(question):
-    """A Counter {pair: how well all passages on it together fit the question}."""
+    """Scores each pair for a question by all of the pair's passages: {pair: score}."""
     return _index()[2].scores(_asked(question))
 
 
 def nearest_topics(question, count=3):
-    """The topics with the highest scores for a question, the best first; or []."""
+    """Returns the topics with the best scores for a question; [] if nothing scores."""
     scores = collections.Counter()
     for pair, score in fits(question).items():
         topic = pair.partition(".")[0]
@@ -234,7 +234,7 @@ def nearest_topics(question, count=3):
 
 
 def _asked(question):
-    """The stems of a question, with the stems that the guide uses for them."""
+    """Returns the question's stems, plus the guide's synonyms for these stems."""
     stems = dict.fromkeys(_stems(question))
     return stems | dict.fromkeys(ALSO[stem] for stem in stems if stem in ALSO)
 
@@ -248,7 +248,7 @@ class Index:
     """
 
     def __init__(self, counted):
-        """Indexes {document: {stem: how often}}."""
+        """Builds the index from {document: {stem: number of times}}."""
         self.having = collections.defaultdict(dict)
         for document, stems in counted.items():
             for stem, times in stems.items():
@@ -257,13 +257,13 @@ class Index:
         self._mean = sum(self.lengths.values()) / len(counted)
 
     def rarity(self, stem):
-        """The weight of a stem: large if few documents have it."""
+        """Returns the weight of a stem: large if few documents have the stem."""
         number, having = len(self.lengths), len(self.having.get(stem, ()))
         rare = math.log(1 + (number - having + 0.5) / (having + 0.5))
         return RELEASE * rare if _is_release(stem) else rare
 
     def scores(self, stems):
-        """{document: score}, a Counter."""
+        """Returns a Counter {document: BM25 score} for the given stems."""
         found = collections.Counter()
         for stem in stems:
             for document, times in self.having.get(stem, {}).items():
@@ -276,7 +276,7 @@ class Index:
 
 @functools.cache
 def _index():
-    """Returns (passages, BM25 `Index` of passages by position, `Index` of pairs)."""
+    """Builds and returns (passages, `Index` of passages, `Index` of pairs)."""
     known, counted, of_pairs = [], {}, collections.defaultdict(collections.Counter)
     for passage, words in [*_of_guide(), *_of_errors(), *_of_pairs()]:
         stems = collections.Counter(_stems(words))
@@ -288,12 +288,12 @@ def _index():
 
 
 def _led(passage):
-    """The pairs that a passage is about: the first two that it names."""
+    """Returns the main pairs of a passage: the first two in its `places`."""
     return passage.places[:2]
 
 
 def _of_guide():
-    """Yields (Passage, words) of every row, rule and paragraph, with the heading."""
+    """Yields (Passage, words to index) for each row, rule or paragraph of the guide."""
     paths = sorted(topics.document("guide").glob("*.md"))
     for path in [*paths, topics.document("README.md")]:
         if path.stem in LISTS:
@@ -331,7 +331,7 @@ def _of_guide():
 
 
 def _of_errors():
-    """Yields (Passage, words) of every section of the pages of errors."""
+    """Yields (Passage, words to index) for each section of the pages of errors."""
     for section in errors_page.sections():
         page = f"guide/{section.page}.md"
         where = page, section.message, section.because, section.places
@@ -339,7 +339,7 @@ def _of_errors():
 
 
 def _of_pairs():
-    """Yields (Passage, words) of every pair: summary, name, subjects, calls."""
+    """Yields (Passage, words to index) for each pair."""
     called = collections.defaultdict(list)
     for name, pairs in links.calls().items():
         for pair in pairs:
@@ -355,12 +355,12 @@ def _of_pairs():
 
 @functools.cache
 def subjects():
-    """{subject: pairs}, in alphabetical order, from subjects.tsv."""
+    """Reads subjects.tsv: {subject: list of pairs}, in the order of the file."""
     return {row["subject"]: row["pairs"].split() for row in tsv.rows(SUBJECTS)}
 
 
 def _places(topic, heading, line):
-    """The pairs that a line, or the heading above it, links to or names as code."""
+    """Finds the pairs that a line or its heading names or links to."""
     words = [heading, *(word.strip("`") for word in errors_page.LINK.findall(line))]
     words += re.findall(r"`([a-z]\w*_\w+)`", line)  # `fit` is a method, too
     words = [word if "." in word else f"{topic}.{word}" for word in words]
@@ -369,7 +369,7 @@ def _places(topic, heading, line):
 
 @functools.cache
 def _pairs():
-    """{pair: summary} of all pairs."""
+    """Returns {pair: summary} for all pairs."""
     return {
         f"{topic.name}.{name}": topic.summaries[name]
         for topic in topics.topics().values()
@@ -378,19 +378,19 @@ def _pairs():
 
 
 def subjects_with(word):
-    """The subjects, as in `subjects`, that have a word with any ending."""
+    """Returns {subject: pairs} for subjects with a word, whatever its ending."""
     stems = _stems(word) if word.isalpha() else []
     found = subjects().items() if len(stems) == 1 else ()
     return {subject: pairs for subject, pairs in found if stems[0] in _stems(subject)}
 
 
 def cells(line):
-    """The cells of a row of a Markdown table."""
+    """Splits a row of a Markdown table into its cells."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
 
 
 def _row(heads, line):
-    """A row of a table as text: "TensorFlow 1 → 2", or "head: cell" for each cell."""
+    """Formats a table row as text: "TensorFlow 1 → 2", or "head: cell" per cell."""
     row = [_plain(cell) for cell in cells(line)]
     if heads[0].startswith("TensorFlow 1"):
         return " → ".join(filter(None, row))
@@ -401,23 +401,23 @@ def _row(heads, line):
 
 
 def _plain(line):
-    """A line without links, anchors and bold; code keeps its backticks."""
+    """Removes the links, anchors and bold from a line, but not the backticks."""
     text = errors_page.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*", "", line))
     return " ".join(text.strip("|-* \n").split())
 
 
 def _is_release(stem):
-    """Whether a stem is a release, such as "1.15": no other stem has a dot."""
+    """Whether a stem is a release, such as "1.15": only releases contain a dot."""
     return "." in stem
 
 
 def _said(text):
-    """All words of a text without endings; a compound name is one word."""
+    """Returns all words of a text without endings; does not split compound names."""
     return [ENDINGS.sub("", word.lower()) for word in WORD.findall(text)]
 
 
 def _stems(text):
-    """The uncommon words of a text without endings, with parts of compound names."""
+    """Returns stems of a text's uncommon words, and of the parts of compound names."""
     found = []
     for word in WORD.findall(text):
         parts = () if _is_release(word) else PARTS.findall(word)

@@ -24,7 +24,7 @@ LACKS = "No passage has all of these words. The nearest one lacks {}:"
 
 
 def render(answer, width=terminal.WIDTH, colour=False, full=False):
-    """The text of an answer.
+    """Formats an answer as text: at most `LINES` lines, or all lines if `full`.
 
     Args:
         answer: `Answer`, not an empty one.
@@ -66,7 +66,7 @@ def render(answer, width=terminal.WIDTH, colour=False, full=False):
 
 
 def nothing(answer):
-    """The line for an answer that found nothing."""
+    """Returns the message for an answer without results, with any similar names."""
     asked = textwrap.shorten(answer.asked.splitlines()[-1], 200, placeholder=" …")
     near = ", ".join(answer.near)
     if asked in messages.WORDLESS:
@@ -88,7 +88,7 @@ class _Told:
         self.column = min(width, terminal.READABLE)
 
     def wrapped(self, text, indent="  ", lines=None):
-        """The lines of a paragraph, at most `lines` unless `full`."""
+        """Wraps a paragraph into lines: at most `lines`, or all if `full` is set."""
         cut = {} if lines is None or self.full else {"max_lines": lines}
         return textwrap.wrap(
             text,
@@ -102,7 +102,7 @@ class _Told:
 
 
 def _cut(lines, asked, told, room):
-    """The first lines, as many as fit, and a line that says how to see the rest."""
+    """Cuts lines to the screen's height; adds the command that shows the rest."""
     if told.full or len(lines) <= room:
         return lines
     more = len(lines) - room + 1
@@ -116,7 +116,7 @@ def _cut(lines, asked, told, room):
 
 
 def _names(answer, told):
-    """The lines for names: the first in full, the others in short."""
+    """Formats the names of an answer: the first in full, the others in short."""
     if not answer.names:
         return []
     first, *rest = answer.names
@@ -125,7 +125,7 @@ def _names(answer, told):
 
 
 def _short(names, told, lead="", shown=()):
-    """The lines for names in short: what to write, and the pair if not yet shown."""
+    """Formats names in short: the replacement, and the pair if it is not in `shown`."""
     lines = [lead] if lead and names else []
     for name in names[: None if told.full else FEW]:
         lines += told.wrapped(name.entry.message, "  " if lead else "", lines=3)
@@ -136,7 +136,7 @@ def _short(names, told, lead="", shown=()):
 
 
 def _name(name, told):
-    """The lines for one name in full, without the code of its pair."""
+    """Formats one name in full, without the code of its pair."""
     lines = [f"{name.symbol}: {name.entry.verdict}"]
     lines += [*_write(name.entry, told), *_why(name.entry, told)]
     lines += _also(name.symbol, told)
@@ -164,7 +164,7 @@ def _write(entry, told):
 
 
 def _why(entry, told):
-    """The changes: errors first, then numbers, positions, and keywords of Keras 1."""
+    """Formats an entry's note and changes, then the changed keywords of Keras 1."""
     if entry.public:
         return [*told.wrapped("it is not public"), *_why(entry.public, told)]
     few = None if told.full else FEW
@@ -185,14 +185,14 @@ def _why(entry, told):
 
 
 def _also(symbol, told):
-    """The line with the other names of an object, without those of contrib's Keras."""
+    """Formats the line with an object's other names, except in contrib's Keras."""
     names = [n for n in facts.aliases(symbol) if n != symbol and ".keras.api." not in n]
     names = sorted(names, key=suggest.plain_first)[: None if told.full else FEW]
     return told.wrapped(f"other names: {', '.join(names)}") if names else []
 
 
 def _pair(name, told):
-    """The lines for the pair of a name: its proof or summary, and the commands."""
+    """Formats the pair of a name: its proof or summary, and its commands."""
     entry, page = name.entry, name.page
     if not page:
         return ["", *_topic(entry.topic, told)] if entry.topic else []
@@ -209,7 +209,7 @@ def _pair(name, told):
 
 
 def _ways(page, told):
-    """The lines with the commands that show and prove a pair."""
+    """Formats the commands that show a pair and, with --full, verify it."""
     topic, name = find_pair(page)
     lines = [f"  tf1to2 diff {page}"]
     if name in topic.distances:
@@ -220,7 +220,7 @@ def _ways(page, told):
 
 
 def _probe(name, told):
-    """The lines for a probe: the old and the new call, and how the answers compare."""
+    """Formats a probe: the old call, the new call, and how their results compare."""
     row = name.probe
     if row is None:
         return []
@@ -242,7 +242,7 @@ def _probe(name, told):
 
 
 def _telling(code, names):
-    """The line of code that has one of `names`; else the last line that computes."""
+    """Finds the last line of code with one of `names`, or else the last computation."""
     lines = [line.strip() for line in code.splitlines()]
     for name in (*names, "tf."):
         if found := [line for line in lines if name in line]:
@@ -254,7 +254,7 @@ def _telling(code, names):
 
 
 def _page(page, room, told, colour):
-    """The code of a pair: all of it, or as much as fits on the screen."""
+    """Formats the code of a pair: all with --full, otherwise what fits the screen."""
     topic, name = find_pair(page)
     shown = sides.of_topic(topic)
     if told.full:
@@ -265,7 +265,7 @@ def _page(page, room, told, colour):
 
 
 def _numerics(name, told, colour):
-    """The lines for a name of `numerics`: first line, usage and code."""
+    """Formats a name of `numerics`: its description, usage and code."""
     definition = library.numerics()[name]
     lines = told.wrapped(f"{name}: {definition.first_line}", "")
     for line in use.lines([name]):
@@ -286,7 +286,7 @@ def _numerics(name, told, colour):
 
 
 def _advices(advice, told):
-    """The lines for a message: the first section in full, the others in short."""
+    """Formats the sections for a message: the first in full, the others in short."""
     lines = []
     for number, one in enumerate(advice):
         whole = told.full or not number
@@ -300,7 +300,7 @@ def _advices(advice, told):
 
 
 def _lacks(answer, told):
-    """The line with words that the best passage lacks, if it lacks most of them."""
+    """Formats the line that lists the question's words missing in the best passage."""
     words = answer.passages[0].lacks if answer.passages else ()
     return told.wrapped(LACKS.format(", ".join(words[:FEW])), "") if words else []
 
@@ -319,7 +319,7 @@ def _passages(passages, told):
 
 
 def _causes(text, told):
-    """The lines for the causes of a symptom, the most probable first."""
+    """Formats the causes of a symptom, the most probable first."""
     causes = text.split("\n")
     shown = causes[: None if told.full else CAUSES]
     lines = [line for one in shown for line in told.wrapped(one, lines=2)]
@@ -329,7 +329,7 @@ def _causes(text, told):
 
 
 def _topic(name, told):
-    """The lines for a topic: one for each pair."""
+    """Formats a topic: its lesson, and one line for each pair."""
     topic, _ = find_pair(name)
     longest = max(map(len, topic.pairs))
     lines = told.wrapped(f"see {topic.name}: {topic.lesson}", "")
@@ -342,7 +342,7 @@ def _topic(name, told):
 
 
 def _subjects(answer, told):
-    """The lines for subjects with their pairs, and for similar names."""
+    """Formats the subjects with their pairs, and similar names."""
     if not answer.subjects:
         return []
     lines = [""] * bool(answer.topic) + ["Subjects of the guide with this word:", ""]
@@ -355,7 +355,7 @@ def _subjects(answer, told):
 
 
 def as_json(answer):
-    """An answer as a dictionary of plain values, for `--format json`."""
+    """Converts an answer to a dictionary of plain values, for `--format json`."""
     return {
         "asked": answer.asked,
         "by": answer.by,

@@ -21,7 +21,7 @@ OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
 
 
 def resolve(text):
-    """The `Answer` to a text.
+    """Finds the `Answer` to the user's text.
 
     Args:
         text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
@@ -51,7 +51,7 @@ def _nothing(text):
 
 
 def _near(word):
-    """Names that are similar to a word."""
+    """Finds the names that are spelled like a word."""
     near = suggest.near(word if "." in word else spelled.symbol(word))
     return (*near, *library.near(word))
 
@@ -60,7 +60,7 @@ def _near(word):
 
 
 def argument(text):
-    """Answers an argument, `keep_dims=True`: passages on it, names that took it."""
+    """Answers an argument, `keep_dims=True`: finds passages and names that took it."""
     match = spelled.ARGUMENT.fullmatch(text)
     if not match:
         return None
@@ -72,7 +72,7 @@ def argument(text):
 
 
 def requirement(text):
-    """Answers a requirement, `tensorflow==1.15`: the section on pip's error for it."""
+    """Answers a requirement, `tensorflow==1.15`, with the section on pip's error."""
     if not re.fullmatch(r"(tensorflow|tf|keras)[\w-]*==[\w.*]+", text):
         return None
     known = messages.advice(f"No matching distribution found for {text}")
@@ -87,7 +87,7 @@ def of_keras(text):
 
 
 def name(text):
-    """Answers a name that existed: `tf.log`, `slim.conv2d`, `log`, `hub.Module`.
+    """Answers a name of TensorFlow 1: `tf.log`, `slim.conv2d`, `log`, `hub.Module`.
 
     For a call, `tf.reduce_sum(x,keep_dims=True)`, only changes that affect it count.
     """
@@ -108,14 +108,14 @@ def of_numerics(text):
 
 
 def member(text):
-    """Answers a member, `Session.run` or `minimize`: one name for each class."""
+    """Answers a member, `Session.run` or `minimize`, with one name for each class."""
     word = _word(text)
     found = word and (suggest.members(word) or spelled.by_itself(word))
     return _of_names(found) if found else None
 
 
 def exception(text):
-    """Answers an exception's type or a missing attribute: the sections on it."""
+    """Answers an exception type or a missing attribute with the sections about it."""
     word = _word(text)
     if word is None or word in messages.WORDLESS:
         return None
@@ -164,7 +164,7 @@ def topic(text):
 
 
 def section(text):
-    """Answers a message of the guide, with passages on the other words of the text."""
+    """Answers a message of the guide; adds passages on the text's other words."""
     known = messages.is_message(text) and messages.advice(text)
     if not known:
         return None
@@ -172,7 +172,7 @@ def section(text):
 
 
 def missing(text):
-    """Answers a message that a name is missing: `has no attribute 'Session'`."""
+    """Answers an error about a missing name: `has no attribute 'Session'`."""
     if not messages.is_message(text):
         return None
     symbols = messages.names(text)
@@ -216,7 +216,7 @@ def of_a_name(text):
 
 
 def words(text):
-    """Answers a question, or a message, by its names and words."""
+    """Answers a question or message by the names and words that it contains."""
     if not messages.is_message(text):
         return None
     error, (symbols, calls) = messages.is_error(text), _mentioned(text)
@@ -259,7 +259,7 @@ RESOLVERS = (
 
 
 def _leads(name, passage, text):
-    """Whether the entry of a name comes first, before the best passage.
+    """Whether the answer shows a name's entry before the best passage.
 
     It does if the question has the full name, or a long name without its module, and
     the passage is not a row with the replacement of this name. For symptoms about
@@ -282,7 +282,7 @@ def _leads(name, passage, text):
 
 
 def _lacking(word):
-    """The `Name` of a dotted Keras name that Keras 3 does not have; or None."""
+    """Returns the `Name` of a Keras name that Keras 3 lacks; None for other words."""
     if not word.startswith("keras.") and entries.is_listed(spelled.symbol(word)):
         return None  # a name of tf.keras of 1.15.5
     entry = keras_names.missing(*word.rpartition(".")[::2])
@@ -290,7 +290,7 @@ def _lacking(word):
 
 
 def _word(text):
-    """The name in a text, without a call's arguments; None if it is no name."""
+    """Extracts the name from a text, without arguments; None if it is not a name."""
     if spelled.ARGUMENT.fullmatch(text):
         return None
     if messages.is_message(text) and not called.is_call(text):
@@ -299,12 +299,12 @@ def _word(text):
 
 
 def _called(text):
-    """{name: `records.Call`} of a text that is a call; {} of other texts."""
+    """Returns {name: `records.Call`} if the text has a call, otherwise {}."""
     return messages.mentioned_and_called(text)[1] if "(" in text else {}
 
 
 def _of_names(symbols, calls=None, passages=()):
-    """The `Answer` with names, and the pair of the first one."""
+    """Creates an `Answer` with names, and with the pair of the first name."""
     names = tuple(named(s, (calls or {}).get(s)) for s in symbols)
     page = names[0].page if names else ""
     return Answer("", names=names, passages=passages, page=page)
@@ -330,7 +330,7 @@ def _of_error(text, known, symbols):
 
 
 def _besides(question, told, shown):
-    """The passages on the words of a line that are not part of its error."""
+    """Finds passages on the words of a line that are outside its error message."""
     errors = [f"guide/{page}.md" for page in errors_page.PAGES]
     found = [
         passage
@@ -341,7 +341,7 @@ def _besides(question, told, shown):
 
 
 def _beside(question, told, shown, symbols):
-    """The names in a line that are not part of its error: list of `Name`."""
+    """Finds names in a line that are outside its error message: list of `Name`."""
     told = told.replace("tf.compat.v1.", "tf.")
     found, shown = [], set(shown)
     for symbol in messages.mentioned(question):
@@ -356,7 +356,7 @@ def _beside(question, told, shown, symbols):
 
 
 def _mentioned(text):
-    """(names in a text, {name: call}); for an error, only names that changed."""
+    """Returns (names, {name: call}) of a text; for an error, only changed names."""
     symbols, calls = messages.mentioned_and_called(text)
     if messages.is_error(text):
         symbols = [s for s in symbols if named(s, calls.get(s)).entry.verdict != "same"]
@@ -364,13 +364,13 @@ def _mentioned(text):
 
 
 def _page_of(found, text):
-    """The pair in the passages that fits the words best."""
+    """Chooses, from the passages' pairs, the pair that fits the text best."""
     places = [place for passage in found for place in passage.places[:2]]
     fits = questions.fits(text)
     return max(places, key=lambda place: fits[place]) if places else ""
 
 
 def _having(word, text):
-    """The passages on a text that contain a word; all if the word has hyphens."""
+    """Finds passages on a text that have a word; ignores the word if it has hyphens."""
     whole = re.compile(rf"\b{re.escape(word)}\b")
     return [p for p in questions.passages(text) if "-" in word or whole.search(p.text)]

@@ -38,7 +38,7 @@ EARLY = {"tf.nn.seq2seq": "tf.contrib.legacy_seq2seq"}
 
 
 def symbol(text):
-    """The full name that a person means; it may not exist in TensorFlow 1.
+    """Expands a spelling to a full name, which may not exist in TensorFlow 1.
 
     Args:
         text: `tf.log`, `tensorflow.compat.v1.log`, `.eval`, `log`, `slim.conv2d`.
@@ -66,7 +66,7 @@ def symbol(text):
 
 
 def by_itself(word):
-    """The methods with this name, if no function or class has it."""
+    """Returns the methods with this name, or [] if a function or class has it, too."""
     if not word.isidentifier():
         return []
     found = suggest.named(word)
@@ -76,7 +76,7 @@ def by_itself(word):
 
 
 def likely(text):
-    """The full names for a name without its module: an object, or methods.
+    """Finds the full names for a short name: one object, or several methods.
 
     Args:
         text: `replica_device_setter`, `sess.partial_run`.

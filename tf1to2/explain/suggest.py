@@ -50,7 +50,7 @@ def _is_deep(symbol):
 
 
 def near(text, count=5):
-    """The names that a person may have meant, the most probable first.
+    """Suggests names that the user may have meant, the most probable first.
 
     Args:
         text: an unknown name: `sess.run`, `batch_norm`, `tf.contrib.slim.conv2dd`.
@@ -80,12 +80,12 @@ def near(text, count=5):
 
 
 def named(word):
-    """Names and modules with this word as their last part, the shortest first."""
+    """Finds names and modules that end in this word, the shortest first."""
     return sorted(_last().get(word.lower(), ()), key=plain_first)
 
 
 def members(text):
-    """The members with a name, one for each class that defines it.
+    """Finds the members with a given name, one for each class that defines it.
 
     Args:
         text: `.run`, or with the class: `Session.run`.
@@ -103,7 +103,7 @@ def members(text):
 
 @functools.cache
 def _defined(name):
-    """{member of the class that defines it: [the member of each class that has it]}."""
+    """Returns {member in its defining class: [same member in each class with it]}."""
     found = {}
     for fact in map(facts.fact, facts.names()):
         member = fact.kind == "class" and facts.member(fact.symbol, name)
@@ -113,7 +113,7 @@ def _defined(name):
 
 
 def taking(argument, function=""):
-    """The names that took an argument in 1.15.5, and do not take it now.
+    """Finds names with an argument in 1.15.5 that TensorFlow 2 removed or renamed.
 
     Args:
         argument: its name.
@@ -131,7 +131,7 @@ def taking(argument, function=""):
 
 
 def refusing(argument, function):
-    """The names that lost an argument, according to arguments.tsv.
+    """Finds names with an arguments.tsv row that covers all values of an argument.
 
     Args:
         argument: its name.
@@ -148,7 +148,7 @@ def refusing(argument, function):
 
 @functools.cache
 def with_rows():
-    """{argument: names whose row in arguments.tsv applies to every value of it}."""
+    """Returns {argument: names with an arguments.tsv row for all values of it}."""
     found = {}
     for symbol, rows in verdicts.of_arguments().items():
         for argument, passed in rows:
@@ -158,7 +158,7 @@ def with_rows():
 
 
 def with_argument(word):
-    """The functions and members that take an argument, such as feed_dict."""
+    """Finds functions and members that take an argument, such as feed_dict."""
     taken = re.compile(rf"[(,*\s]{re.escape(word)}\b")
     facts_of = map(facts.fact, facts.names())
     found = {f.object: f.symbol for f in facts_of if taken.search(f.signature)}
@@ -171,7 +171,7 @@ def with_argument(word):
 
 
 def of_class(variable, name):
-    """The members with a name, of classes that fit a variable, such as sess, saver."""
+    """Finds members with a name, in classes that fit a variable such as `saver`."""
     word, found = variable.strip("_").lower(), []
     for spelled in _defined(name).values():
         fits = [
@@ -185,7 +185,7 @@ def of_class(variable, name):
 
 
 def _alike(owner, exact, word):
-    """Names that are spelled like a word, begin with it, or look similar."""
+    """Finds names with similar spelling, and names that begin with the word."""
     letters = word.lower()
     longer = [w for w in _last() if len(letters) > 3 and w.startswith(letters)]
     longer = sorted((s for w in longer for s in named(w)), key=plain_first)
@@ -199,14 +199,14 @@ def _alike(owner, exact, word):
 
 
 def plain_first(symbol):
-    """Sort key: contrib, compat and long names come last."""
+    """Returns a sort key that puts contrib, compat and long names last."""
     parts = symbol.split(".")
     return parts[1] in ("contrib", "compat"), len(parts), len(symbol), symbol
 
 
 @functools.cache
 def _last():
-    """{last part of a name, in lower case: [names and modules that end in it]}."""
+    """Returns {last part of a name, in lower case: [names and modules with it]}."""
     found = {}
     for symbol in {*_rows(), *_modules()}:
         if symbol[0] != ".":
@@ -216,13 +216,13 @@ def _last():
 
 @functools.cache
 def _rows():
-    """All names and modules that have a row in the catalog."""
+    """Returns all names and modules of 1.15.5 and of the catalog."""
     return {*facts.names(), *entries.symbols()}
 
 
 @functools.cache
 def _modules():
-    """All modules that contain names: "tf.train" for "tf.train.Saver"."""
+    """Returns all modules that contain names: "tf.train" for "tf.train.Saver"."""
     return {
         ".".join(parts[:end])
         for parts in (symbol.split(".") for symbol in facts.names())

@@ -1,4 +1,4 @@
-"""Writes the lines that use a name which `tf1to2 take` copies: import, make, call."""
+"""Writes example code for a name that `tf1to2 take` copies: import and call."""
 
 import ast
 
@@ -20,7 +20,7 @@ FEW = 3  # the most optional arguments to show
 
 
 def lines(names):
-    """The lines that take names of `numerics`, import them, and call them.
+    """Returns the lines that copy, import and call names of `numerics`.
 
     Args:
         names: such as ["rnn.LSTMCell", "rnn.unroll"].
@@ -57,13 +57,13 @@ def _calls(definition):
 
 
 def _variable(name):
-    """The name of a variable for an object of a class: "cell" for LSTMCell."""
+    """Chooses a variable name for an object of a class: "cell" for LSTMCell."""
     words = "".join(f" {c}" if c.isupper() else c for c in name).split()
     return words[-1].lower() if len(words[-1]) > 1 else name.lower()
 
 
 def _arguments(node, skipped=0):
-    """The arguments of a function: the required ones, and a few optional ones."""
+    """Formats a function's arguments: the required ones, and a few optional ones."""
     plain = [*node.args.posonlyargs, *node.args.args][skipped:]
     needed = len(plain) - len(node.args.defaults)
     texts = [one.arg for one in plain[: max(0, needed)]]

@@ -25,7 +25,7 @@ OWN = ("tf_decorator", "absolute_import", "division", "print_function")
 
 
 def part(symbol):
-    """Splits "tf.app.flags.DEFINE_string" into ("flags", "DEFINE_string"); or None."""
+    """Splits "tf.app.flags.X" into ("flags", "X"); None for names of other modules."""
     for module, name in MODULES.items():
         if symbol == module:
             return name, ""
@@ -37,18 +37,18 @@ def part(symbol):
 
 
 def is_of_flags(symbol):
-    """Whether a name belongs to the module flags."""
+    """Returns whether a TensorFlow name belongs to the module tf.flags."""
     return (part(symbol) or ("",))[0] == "flags"
 
 
 def is_read(site):
-    """Whether a site reads the value of a flag: FLAGS.steps."""
+    """Returns whether a site reads the value of a flag, such as FLAGS.steps."""
     found = part(site.symbol)
     return found is not None and found[0] == "flags" and found[1].startswith("FLAGS.")
 
 
 class Absl:
-    """The changes of one file to absl's modules.
+    """Rewrites the uses of tf.flags, tf.logging and tf.app in one file to absl.
 
     Args:
         tree: `sites.Tree`.
@@ -65,14 +65,14 @@ class Absl:
         self.local = imports.imported(tree, "absl")
 
     def name(self, module, site):
-        """The name by which the code at a site can use a module of absl."""
+        """Returns the name by which the code at a site can use an absl module."""
         known = self.aliases.get(module)
         if known and known[1] < site.node.start_byte:
             return known[0]
         return self.local.get(module) or imports.free(self.tree, f"absl.{module}")
 
     def change(self, site):
-        """The `Change` of one site to absl, or None."""
+        """Returns the `Change` of one site to absl; None if it is not certain."""
         found = part(site.symbol)
         if found is None or site.node is None:
             return None
@@ -97,7 +97,7 @@ class Absl:
         return Change(tuple(edits), (f"absl.{module}",) if needs else ())
 
     def follows(self, site):
-        """Whether a name belongs to absl once its import or alias is rewritten."""
+        """Returns whether rewriting an import or an alias also ports this name."""
         found = part(site.symbol)
         if found is None or site.prefix() == "tf":
             return False
@@ -132,7 +132,7 @@ class Absl:
         return False
 
     def _runs(self, site):
-        """Whether a site is `tf.app.run(main)`, or `run()` in a file with a `main`."""
+        """Returns whether a site is `tf.app.run(main)`, or `run()` with a `main`."""
         given = arguments.bound(site, "(main=None, argv=None)")
         if given is None or any(one.name == "argv" for one in given):
             return False
@@ -145,7 +145,7 @@ class Absl:
         )
 
     def _keywords(self, site, module, rest):
-        """The `Change` of keywords such as `flag_name=`, which absl names `name=`."""
+        """Renames keywords that differ in absl: `flag_name=` becomes `name=`."""
         if (
             module != "flags"
             or site.arguments is None
@@ -196,7 +196,7 @@ def _owner(text):
 
 
 def _assigned(site):
-    """(statement, name) of an import of a module, or of `name = tf.app.flags`."""
+    """Returns (statement, name) if a site imports or assigns a module, else None."""
     around = site.node.parent if site.node is not None else None
     if around is None:
         return None

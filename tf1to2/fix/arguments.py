@@ -30,7 +30,7 @@ class Argument(typing.NamedTuple):
 
 
 def bound(site, signature):
-    """The arguments of a call, with their names in a signature.
+    """Matches the arguments of a call with the parameter names of a signature.
 
     Returns:
         List of `Argument`; None if the call has `*args`, too many positional arguments,

@@ -141,7 +141,7 @@ def _summary(files, changes, looks, left, doubts, options):
 
 
 def _take(names, paths):
-    """The message with the command that writes the file which new lines import."""
+    """Returns a message with the command that writes the imported helper file."""
     file = f"{unsafe.TAKEN}.py"
     path = output.shown(shlex.quote(os.path.relpath(_top(paths) / file)))
     return (
@@ -151,7 +151,7 @@ def _take(names, paths):
 
 
 def _top(paths):
-    """The nearest folder around paths that is in no package: Python imports from it."""
+    """Finds the nearest folder that contains all paths and is not a package."""
     folders = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths]
     around = pathlib.Path(os.path.commonpath(list(map(os.path.abspath, folders))))
     tops = (f for f in (around, *around.parents) if not (f / "__init__.py").exists())
@@ -159,7 +159,7 @@ def _top(paths):
 
 
 def _changes(changes, looks):
-    """Counts changes: "3 changes", "2 safe changes and 1 that needs a look"."""
+    """Describes the number of changes: "2 safe changes and 1 that needs a look"."""
     if not looks:
         return counted(changes, "change")
     need = "needs" if looks == 1 else "need"

@@ -54,7 +54,7 @@ class Document:
             raise Unreadable(f"encoding it as {self.encoding} gives different bytes")
 
     def edited(self, changes):
-        """Applies edits: the new text, and the cells that changed.
+        """Applies edits; returns the new text and the cells that changed.
 
         Args:
             changes: list of `edits.Edit` of `source`.
@@ -98,7 +98,7 @@ class Document:
         return not isinstance(self.cells[0][0], _Line) if self.cells else True
 
     def _place(self, begins, lines, byte):
-        """(cell, line in the cell from 0, column) of a byte of the source."""
+        """Converts a byte offset of the source to (cell, line in the cell, column)."""
         line = bisect.bisect_right(begins, byte) - 1
         column = len(lines[line][: byte - begins[line]].decode("utf-8", "replace"))
         cell = bisect.bisect_right(self.starts, line + 1) - 1
@@ -116,7 +116,7 @@ class _Line:
 
 
 class _Token(str):
-    """A string in a notebook, with its start and end in the file."""
+    """A string token of a notebook's JSON, with its start and end in the file."""
 
     __slots__ = ("start", "end")
 
@@ -125,7 +125,7 @@ class _Token(str):
         return str(self)
 
     def written(self, text, notebook):
-        """The JSON of a text: one string per line, in the notebook's layout."""
+        """Converts a text to JSON: one string per line, in the notebook's layout."""
         plain = notebook[self.start : self.end].isascii()
         before = notebook[: self.start]
         indent = before[len(before.rstrip(" \t\r\n")) :]
@@ -143,7 +143,7 @@ def _lines(text):
 
 
 def _replaced(pieces, found):
-    """Applies edits to pieces: (the whole new text, the new text of each piece).
+    """Applies edits to the strings of a cell; returns (new text, new strings).
 
     Args:
         pieces: the strings of a cell.
@@ -181,7 +181,7 @@ def _replaced(pieces, found):
 
 
 def _cells(text):
-    """[[_Token]] of a notebook: the strings of each code cell."""
+    """Returns a list of `_Token` lists: the strings of each code cell in a notebook."""
     decoder = json.JSONDecoder()
     scan = json.decoder.scanstring
 

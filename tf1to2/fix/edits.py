@@ -34,7 +34,7 @@ class Change(typing.NamedTuple):
 
 
 def without(source, node, siblings):
-    """The `Edit` that removes an item of a list, with the comma before or after it.
+    """Returns the `Edit` that removes an item of a list and one comma next to it.
 
     Args:
         source: bytes.
@@ -52,7 +52,7 @@ def without(source, node, siblings):
 
 
 def white(source, end, letters):
-    """The position after a run of `letters` that starts at `end` in a source."""
+    """Skips the bytes in `letters` from position `end`; returns the next position."""
     while (letter := source[end : end + 1]) and letter in letters:
         end += 1
     return end
@@ -84,7 +84,7 @@ def _meet(one, other):
 
 
 def ordered(edits):
-    """Edits in the order of the text; at one place, in the given order.
+    """Sorts edits by position; at the same position, insertions come first.
 
     An outer call comes before its arguments: the text that it inserts before an
     argument comes before the text that the argument's own change inserts.

@@ -24,7 +24,7 @@ OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
 
 
 class Flags:
-    """The files of a project, and those that may run before absl parses the flags.
+    """Finds the files that may read flags before absl parses the flags.
 
     Args:
         sources: {path: bytes} of all files.
@@ -35,7 +35,7 @@ class Flags:
         self.lazy = _reached(sources) if self.parsed else {}
 
     def doubt(self, path, tree, nodes):
-        """The reason why a file may read a flag before absl parses the flags.
+        """Explains why a file may read a flag before absl parses the flags.
 
         Args:
             path: of the file.
@@ -68,7 +68,7 @@ class Flags:
 
 
 def _reached(sources):
-    """{file: program} of the files imported by a program that does not call `app.run`.
+    """Maps each file that a program without `app.run` reaches to that program.
 
     Modules are compared by their last name only, so the result may have too many files.
     """

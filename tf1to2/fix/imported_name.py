@@ -1,4 +1,4 @@
-"""A name that a file imports: finds its uses, and replaces it by other names."""
+"""Finds the uses of an imported name, and replaces the name by other names."""
 
 import typing
 
@@ -26,7 +26,7 @@ class Import(typing.NamedTuple):
 
     @classmethod
     def of(cls, tree, node):
-        """The import that contains a node; None if changing it may break the file."""
+        """Finds the import of a node; None if a change of it may break the file."""
         entry = node
         while entry.parent and entry.parent.type != "import_from_statement":
             entry = entry.parent
@@ -45,7 +45,7 @@ class Import(typing.NamedTuple):
         return sorted(found, key=lambda node: node.start_byte)
 
     def changed(self, targets):
-        """The edits that import other names instead; None if that is not certain.
+        """Returns the edits that import other names; None if they are not certain.
 
         Args:
             targets: their full names, "tf.keras.layers.add", at least one.
@@ -70,7 +70,7 @@ class Import(typing.NamedTuple):
         return self._without()
 
     def _without(self):
-        """The edit that removes the name, or the statement if it imports only this."""
+        """Removes the name, or the whole statement if it imports no other name."""
         source, statement = self.tree.source, self.statement
         if len(statement.children_by_field_name("name")) == 1:
             end = white(source, statement.end_byte, b"\n")

@@ -5,7 +5,7 @@ from tf1to2.fix.sites import IMPORTS
 
 
 def imported(tree, package):
-    """{module: name in the file} of the imports from a package at the top of a file.
+    """Maps the names imported from a package to their local names in a file.
 
     Args:
         tree: `sites.Tree`.
@@ -23,7 +23,7 @@ def imported(tree, package):
 
 
 def tensorflow(tree):
-    """The name that `import tensorflow as tf` binds at the top of a file; or None."""
+    """Returns the name bound by `import tensorflow as tf`; None if not imported."""
     for node in tree.statements():
         for name in node.children_by_field_name("name"):
             dotted, alias = tree.imported(name)
@@ -33,19 +33,19 @@ def tensorflow(tree):
 
 
 def free(tree, module):
-    """A free name for a module in a file: "flags" for "absl.flags", if unused."""
+    """Returns an unused name for a module in a file: "flags", or "absl_flags"."""
     package, _, name = module.rpartition(".")
     return name if name not in tree.words else f"{package.rpartition('.')[2]}_{name}"
 
 
 def called(tree, module):
-    """The name of a module in a file: that of its import, or a free one."""
+    """Returns the name of an imported module in a file, or a free name for it."""
     package, _, name = module.rpartition(".")
     return imported(tree, package).get(name) or free(tree, module)
 
 
 def added(tree, modules):
-    """The `Edit` that adds imports at the top of a file, or None.
+    """Returns the `Edit` that adds the missing imports; None if none is missing.
 
     Args:
         tree: `sites.Tree`.
@@ -68,7 +68,7 @@ def added(tree, modules):
 
 
 def _place(tree):
-    """The byte of the first import of TensorFlow, or else of the first import."""
+    """Finds the byte for new imports: before the first TensorFlow import, if any."""
     plain = [n for n in tree.statements() if n.type in IMPORTS]
     ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
     for node in ours or plain:

@@ -44,7 +44,7 @@ def change(site, old):
 
 
 def _keywords(site, old):
-    """`lr=` becomes `learning_rate=`; keywords of Keras 1 become those of Keras 3."""
+    """Renames keywords: `lr=` to `learning_rate=`, and Keras 1 keywords to Keras 3."""
     symbol, call = site.entry.symbol, site.use.call
     fact = facts.fact(symbol) or facts.member(*symbol.rpartition(".")[::2])
     if fact is None:
@@ -89,7 +89,7 @@ def _loss(site):
 
 
 def _change(site, found, **now):
-    """The `Change` with these edits; it keeps the finding if the call needs more."""
+    """Makes a `Change` of edits; the finding stays if the call needs more changes."""
     if not found:
         return None
     call = site.use.call._replace(**now)

@@ -42,13 +42,13 @@ def change(site):
 
 
 def _symbol(site):
-    """The name of Keras 1 that a site uses, also by an old path; or None."""
+    """Returns the removed Keras 1 name that a site uses, or None."""
     _, place = standalone.place(site.symbol.removeprefix("tf."))
     return next(filter(is_gone, (place, site.symbol)), None)
 
 
 def _called(tree, node, symbol):
-    """The replacement of a call; None if it is not certain.
+    """Finds the replacement of a Keras 1 call; None if it is not certain.
 
     Returns:
         (the new name, edits of the arguments, whether more arguments must change).
@@ -72,7 +72,7 @@ def _called(tree, node, symbol):
 
 
 def _merged(call):
-    """As `_called`, for `merge`: each mode is a separate function today."""
+    """Replaces a call of `merge` by the function of its mode, such as `add`."""
     passed = arguments.bound(call, MERGE)
     if passed is None:
         return None
@@ -145,7 +145,7 @@ def spelling(site):
 
 
 def _first(found, symbol):
-    """The first use of an import that is a call with keywords of Keras 1, or None."""
+    """Finds the first call of an imported name that has Keras 1 keywords, or None."""
     for node in found.uses():
         if (call := called(node)) is None:
             continue
@@ -157,6 +157,6 @@ def _first(found, symbol):
 
 
 def _shortened(node):
-    """The edit that removes LONGER inside a name, so that the ends of the name stay."""
+    """Returns the edit that removes the part `LONGER` from the inside of a name."""
     start = node.start_byte + node.text.index(LONGER.encode())
     return Edit(start, start + len(LONGER), "")

@@ -58,5 +58,5 @@ GONE = {
 
 
 def is_gone(symbol):
-    """Whether the table has a name, such as "tf.keras.regularizers.l1l2"."""
+    """Returns whether a name is in the table of removed names of Keras 1."""
     return symbol in GONE or symbol == LAYERS + "merge"

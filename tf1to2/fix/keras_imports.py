@@ -1,4 +1,4 @@
-"""Rewrites imports of keras to tf.keras, for names that the package keras lacks.
+"""Rewrites imports of keras to tf.keras, if the package keras lacks a name.
 
 `from keras import backend as K` becomes `from tensorflow.keras import backend as K`.
 Both give the same objects, so a file may still import other names from keras.
@@ -27,14 +27,14 @@ class Imports:
                 self.first.setdefault(statement.start_byte, site)
 
     def change(self, site):
-        """The `Change` of the import that a site needs; None if another site has it."""
+        """Changes the import that a site needs; None if another site changes it."""
         edit = self._edit_for(site)
         if edit is None or self.first.get(self._statement(site).start_byte) is not site:
             return None
         return Change((edit,), rest=_says_more(site))
 
     def follows(self, site):
-        """Whether the change of an import is all that a use needs."""
+        """Returns whether a use needs no other change than that of its import."""
         return self._edit_for(site) is not None and not _says_more(site)
 
     def _edit_for(self, site):
@@ -46,7 +46,7 @@ class Imports:
         return self.edits[statement.start_byte]
 
     def _statement(self, site):
-        """The import of the name that a site uses, or None."""
+        """Returns the import statement of the name that a site uses, or None."""
         if site.node is None or not keras_uses.is_of_the_package(site.entry.symbol):
             return None
         if site.use.imported:
@@ -56,7 +56,7 @@ class Imports:
         return self._binding(site.text.partition(".")[0].strip())
 
     def _wildcard(self, site):
-        """The `from keras.… import *` of a site's module, if there is only one."""
+        """Finds the only `from module import *` of a site's module, or None."""
         module = site.origin.rpartition(".")[0]
         found = [
             node
@@ -67,12 +67,12 @@ class Imports:
         return found[0] if len(found) == 1 else None
 
     def _binding(self, word):
-        """The import that binds a word; None if the file binds it elsewhere, too."""
+        """Finds the import that binds a name; None if the file binds the name again."""
         bound = [node for node in self.tree.words.get(word, ()) if is_bound(node)]
         return enclosing(bound[0], IMPORTS) if len(bound) == 1 else None
 
     def _edit(self, statement):
-        """The `Edit` of an import; None if it would change another name's meaning."""
+        """Rewrites an import to tf.keras; None if a name would change its meaning."""
         if enclosing(statement, CONDITIONS) is not None:
             return None
         nodes = statement.children_by_field_name("name")
@@ -91,7 +91,7 @@ class Imports:
         return Edit(start, start, "tensorflow.")
 
     def _edit_plain(self, statement, names):
-        """As `_edit`, for `import keras` and `import keras.backend as K`."""
+        """Rewrites `import keras` or `import keras.backend as K` as `_edit` does."""
         (name, alias), *more = names
         bound = alias or name
         if more or not keras_uses.is_of_the_package(name) or "." in bound:
@@ -128,7 +128,7 @@ class Imports:
 
 
 def _says_more(site):
-    """Whether a use needs another change after its import became one of tf.keras."""
+    """Returns whether a use needs more changes after its import was rewritten."""
     if site.use.imported:
         return False
     known = entries.judge(site.symbol, site.use.call)
@@ -136,7 +136,7 @@ def _says_more(site):
 
 
 def _path(tree, node):
-    """The attributes read from a name: "sum" for `K.sum(x)`; "" without attributes."""
+    """Returns the attributes read from a name: "sum" for `K.sum(x)`, or ""."""
     path = []
     while (outer := node.parent).type == "attribute":
         if outer.child_by_field_name("object") != node:

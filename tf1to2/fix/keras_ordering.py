@@ -12,7 +12,7 @@ ASKED = ("dim_ordering", "data_format")
 
 
 def change(site):
-    """The `Change` of a call of the backend; None if other code uses its value.
+    """Changes a call about the image data format; None if it is not certain.
 
     Args:
         site: `sites.Site`.
@@ -35,7 +35,7 @@ def change(site):
 
 
 def _compared(site):
-    """The strings that a call is compared with; None if its value has other uses."""
+    """Returns the values compared with a call; None if the call has other uses."""
     around = site.call.parent
     if around.type == "keyword_argument":
         name = site.tree.text(around.child_by_field_name("name"))

@@ -11,7 +11,7 @@ TF_KERAS = "tf.keras"
 
 
 class Statement(typing.NamedTuple):
-    """`from module import name, …` of the package keras at the top of a file.
+    """A statement `from module import name, …` that imports from the package keras.
 
     Attributes:
         tree: `sites.Tree`.
@@ -25,7 +25,7 @@ class Statement(typing.NamedTuple):
 
     @classmethod
     def of(cls, tree, node):
-        """The statement that contains a name, or None."""
+        """Returns the keras import statement that contains a node, or None."""
         node = enclosing(node, ("import_from_statement",))
         if node is None or node.parent.type != "module":
             return None
@@ -33,7 +33,7 @@ class Statement(typing.NamedTuple):
         return cls(tree, node, module) if module.startswith("keras") else None
 
     def names(self):
-        """[(node, name, alias or None)] of the imported names."""
+        """Returns (node, name, alias or None) for each imported name."""
         nodes = self.node.children_by_field_name("name")
         return [(node, *self.tree.imported(node)) for node in nodes]
 
@@ -44,7 +44,7 @@ class Statement(typing.NamedTuple):
 
 
 def change(site):
-    """The `Change` of an import from a path that is gone; None if it is not certain.
+    """Changes an import from a removed path; None if the change is not certain.
 
     The first name of a statement gets the edit of all its names.
 
@@ -63,7 +63,7 @@ def change(site):
 
 
 def also(tree, node):
-    """The edits of an import's path, if its imported name is gone, too.
+    """Returns the path edits of an import whose imported name was removed, too.
 
     Args:
         tree: `sites.Tree`.
@@ -81,7 +81,7 @@ def also(tree, node):
 
 
 def _module(found):
-    """The edit of the module, if one other module has all names of the statement."""
+    """Replaces the module if one other module has all the imported names."""
     names = [name for _, name, _ in found.names()]
     places = [standalone.place(f"{found.module}.{name}")[1] for name in names]
     parts = [place.rpartition(".") for place in places]
@@ -99,7 +99,7 @@ def _module(found):
 
 
 def _spelled(module, names):
-    """The module to import names from: "keras.layers"; None if it lacks one of them."""
+    """Returns the module that has all the names: "keras.layers"; else None."""
     inner = module.removeprefix(TF_KERAS).removeprefix(".")
     full = [f"{inner}.{name}" if inner else name for name in names]
     if all(map(keras_names.has, full)):
@@ -110,7 +110,7 @@ def _spelled(module, names):
 
 
 def _object(found):
-    """The edits of `from keras.utils import np_utils`: a module with a new name."""
+    """Edits an import of a module that was renamed, such as `np_utils`."""
     if len(found.names()) != 1:
         return None
     ((node, name, alias),) = found.names()
@@ -134,7 +134,7 @@ def _object(found):
 
 
 def _today(place, node, tree):
-    """A name in a module, as `fix` spells it: the new name if it was renamed."""
+    """Returns today's name of an attribute of a module: the new one if renamed."""
     entry = entries.lookup(f"{place}.{tree.text(node)}")
     if entry is None or entry.verdict != "renamed":
         return tree.text(node)

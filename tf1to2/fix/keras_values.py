@@ -1,4 +1,4 @@
-"""Translates values of Keras 1's arguments: strings, functions, defaults to drop."""
+"""Translates the argument values of Keras 1, and finds arguments to remove."""
 
 import re
 
@@ -20,13 +20,13 @@ IDLE = {"mode": ("0",), "consume_less": ("cpu", "mem", "gpu")}
 
 
 def word(tree, value):
-    """The text of a plain string literal, or None."""
+    """Returns the text of a plain string literal; None for any other value."""
     text = tree.text(value)
     return text[1:-1] if value.type == "string" and text[:1] in "'\"" else None
 
 
 def reworded(tree, value, words):
-    """The edit that replaces the text of a string literal; None if `words` lacks it.
+    """Replaces the text of a string literal; None if `words` lacks the text.
 
     Args:
         tree: `sites.Tree`.
@@ -40,7 +40,7 @@ def reworded(tree, value, words):
 
 
 def is_idle(tree, name, value):
-    """Whether an argument changes no numbers: a default, or only about speed."""
+    """Returns whether an argument cannot affect results: a default, or for speed."""
     if name not in IDLE:
         return False
     return (word(tree, value) or tree.text(value)) in IDLE[name]
@@ -52,7 +52,7 @@ def is_unit_bias(tree, name, value):
 
 
 def translated(tree, name, value):
-    """The edits of a value; None if Keras 3 may not accept it.
+    """Returns the edits of a value; None if Keras 3 may not accept the value.
 
     Args:
         tree: `sites.Tree`.

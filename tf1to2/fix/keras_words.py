@@ -70,7 +70,7 @@ class Words(typing.NamedTuple):
 
 
 def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
-    """The `Words` of a call; None if its meaning is not certain.
+    """Translates a Keras 1 call to `Words`; None if its meaning is not certain.
 
     Args:
         call: `Call`.
@@ -105,7 +105,7 @@ def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
 
 
 def _kernel(call, sizes, is_kernel):
-    """Merges sizes into one tuple: (edits, whether by keyword, number of positions).
+    """Merges sizes into one tuple; returns (edits, if keywords, positions merged).
 
     None if a size may not be a number.
     """
@@ -141,7 +141,7 @@ def _kernel(call, sizes, is_kernel):
 
 
 def _pairs(call):
-    """The edits that turn `(top, bottom, left, right)` into a tuple of two pairs."""
+    """Turns the padding `(top, bottom, left, right)` into a tuple of two pairs."""
     given = call.keywords().get("padding")
     padding = given and given.child_by_field_name("value")
     padding = padding or next(iter(call.positional()), None)
@@ -177,7 +177,7 @@ def _is_number(tree, node):
 
 
 def _keyword(call, name, node, now, rows):
-    """(edits, new name) of a keyword; no edits if it does not change."""
+    """Translates a keyword; returns (edits, new name), or ([], "") if unchanged."""
     value = node.child_by_field_name("value")
     if (name, "") in rows and keras_values.is_idle(call.tree, name, value):
         return [call.without(node)], ""

@@ -41,7 +41,7 @@ def assignment(site, old):
 
 
 def _is_variable(site, node):
-    """Whether a file assigns only variables to a name."""
+    """Returns whether every value that the file assigns to a name is a variable."""
     text, tree = site.tree.text(node), site.tree
     if node.type == "identifier":
         bound = [n for n in tree.words[text] if is_bound(n)]
@@ -59,7 +59,7 @@ def _is_variable(site, node):
 
 
 def scope(site, _):
-    """`tf.name_scope(name, "default", values)` keeps only a name."""
+    """Rewrites `tf.name_scope(name, "default", values)` to have only a name."""
     if site.symbol != "tf.name_scope" or site.call is None:
         return None
     given = arguments.bound(site, facts.fact(site.symbol).signature)

@@ -112,7 +112,7 @@ def plan(paths, excludes, options, progress=None):
 
 
 def _sources(files):
-    """{path: bytes} of all files; empty if no file uses flags."""
+    """Reads all files into {path: bytes}; returns {} if no file uses flags."""
     modules = [file.module for file in files if file.module is not None]
     if not any("flags" in use.origin for module in modules for use in module.uses):
         return {}
@@ -211,12 +211,12 @@ def _is_asked(finding, options):
 
 
 def _is_plain(one, guards):
-    """Whether a use is surely of TensorFlow 1, and not in code for both versions."""
+    """Returns whether a use is certain and not in code for both TensorFlow versions."""
     return not one.likely and not any(number in guards for number, _ in one.use.guards)
 
 
 def _fault(before, after):
-    """The reason why an edited source is not valid, or ""."""
+    """Explains why an edited source is not valid Python; "" if it is valid."""
     place = faults.first(Source(after))
     if place:
         return f"line {place[0]} would not be valid Python"

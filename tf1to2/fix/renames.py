@@ -1,4 +1,4 @@
-"""Rewrites names, keywords and positions of arguments, by the two signatures.
+"""Rewrites names, keywords and positions of arguments by comparing signatures.
 
 A name changes if today's TensorFlow has the same object under the new name, or if a
 probe has run the replacement.
@@ -16,7 +16,7 @@ NAME = re.compile(r"tf(\.\w+)+")
 
 
 def change(site, old):
-    """The `Change` of a name and its arguments; None if it is not certain.
+    """Changes a name and its arguments; None if the change is not certain.
 
     Args:
         site: `sites.Site`.
@@ -40,7 +40,7 @@ def change(site, old):
 
 
 def renaming(site, target):
-    """The edits that write another name; None if the file cannot write it."""
+    """Returns the edits that rename a site; None if the file cannot use the name."""
     if target == site.symbol:
         return []
     text = site.spelled(target)
@@ -51,7 +51,7 @@ def renaming(site, target):
 
 @functools.cache
 def _target(symbol):
-    """(new name or None, signature of 1.15.5, signature of the new name)."""
+    """Returns (new name or None, signature in 1.15.5, signature of the new name)."""
     entry, before, now = entries.compared(symbol)
     if entry is None:
         return None, "", ""
@@ -73,7 +73,7 @@ def _is_probed(symbol, target):
 
 
 def in_old(symbol, target):
-    """Whether 1.15.5 has the new name, with the same meaning."""
+    """Returns whether TensorFlow 1.15.5 has the new name with the same meaning."""
     there = facts.fact(target)
     if there is None:
         return False
@@ -81,7 +81,7 @@ def in_old(symbol, target):
 
 
 def _same_for_all(before, now):
-    """Whether every call of one signature fits the other."""
+    """Returns whether every call of the old signature also fits the new one."""
     found = signatures.differences(before, now)
     return bool(before) == bool(now) and not any(
         d.how != "moved" or d.argument not in signatures.LABELS for d in found
@@ -89,7 +89,7 @@ def _same_for_all(before, now):
 
 
 def _arguments(site, before, now, there):
-    """The edits of a call's arguments; None if more than names and positions changed.
+    """Edits a call's arguments; None if more than names and positions changed.
 
     Args:
         site: `sites.Site`.

@@ -1,4 +1,4 @@
-"""The place of a finding in the tree of its file, and the meaning of its words."""
+"""Finds the syntax node of each finding, and resolves the names in the file."""
 
 import functools
 import re
@@ -54,7 +54,7 @@ class Site:
         return self.tree.text(self.node)
 
     def prefix(self):
-        """The module that the first word means: "tf", "tf.nn"; None if unknown."""
+        """Returns the module of the text's first word: "tf.nn"; None if unknown."""
         if self.node is None or not PLAIN.fullmatch(self.tree.bytes(self.node)):
             return None
         _, *rest = self.text.split(".")
@@ -65,7 +65,7 @@ class Site:
         return "tf" + root.removeprefix(ROOT) if root.startswith(ROOT) else None
 
     def is_compat(self):
-        """Whether the first word is the module compat.v1, which has 1.15.5's names.
+        """Returns whether the text's first word is the module compat.v1.
 
         In `tf.compat.v1.log` it is not: `tf` is TensorFlow 2.
         """
@@ -77,7 +77,7 @@ class Site:
         return bool(records.ROOTS.match(root))
 
     def spelled(self, target):
-        """The spelling of a name of TensorFlow 2 in this file; None if unknown."""
+        """Spells a TensorFlow 2 name as this file can use it; None if unknown."""
         prefix = self.prefix()
         if prefix is None or not f"{target}.".startswith(prefix + "."):
             return None
@@ -86,7 +86,7 @@ class Site:
         return self.text.partition(".")[0] + target.removeprefix(prefix)
 
     def named(self):
-        """The node of the single name that the call is assigned to; or None."""
+        """Returns the name to which the call is assigned; None if not a single name."""
         assigned = self.call.parent
         left = assigned.child_by_field_name("left")
         if assigned.type != "assignment" or left is None or left.type != "identifier":
@@ -129,7 +129,7 @@ def is_deferred(node):
 
 
 def is_bound(node):
-    """Whether an identifier binds a name here."""
+    """Returns whether an identifier is bound (assigned, imported) at this node."""
     around = node.parent
     if around.type in BINDERS:
         return around.child_by_field_name("left") == node
@@ -137,7 +137,7 @@ def is_bound(node):
 
 
 class Tree(Source):
-    """The tree of a file, with the starts of its lines."""
+    """The syntax tree of a file, with the byte offset of each line."""
 
     def __init__(self, source):
         super().__init__(source)
@@ -145,7 +145,7 @@ class Tree(Source):
         self.begins = [0, *(m.end() for m in re.finditer(b"\n", self.source))]
 
     def byte(self, line, column):
-        """The byte of a line and a column; both count from 1, columns in characters."""
+        """Converts a line and a column, both from 1, to a byte offset."""
         begin = self.begins[line - 1]
         if column == 1:
             return begin
@@ -158,7 +158,7 @@ class Tree(Source):
 
     @functools.cached_property
     def words(self):
-        """{identifier: its nodes}, without attributes and keywords."""
+        """Maps each identifier to its nodes, without attributes and keywords."""
         found = {}
         for node in self.nodes("identifier"):
             if not _is_label(node):
@@ -166,7 +166,7 @@ class Tree(Source):
         return found
 
     def outside(self, word, statement):
-        """The nodes of an identifier outside a statement."""
+        """Returns the nodes of an identifier that are outside a statement."""
         return [
             node
             for node in self.words.get(word, ())
@@ -179,7 +179,7 @@ class Tree(Source):
         return re.sub(r"\s", "", self.text(node))
 
     def nodes(self, kind):
-        """All nodes of one type."""
+        """Returns all nodes of one syntax type."""
         return self._kinds.get(kind, ())
 
     @functools.cached_property
@@ -192,7 +192,7 @@ class Tree(Source):
         return found
 
     def indent(self, node):
-        """The white space before a node; None if it is not the first in its line."""
+        """Returns the indentation of a node; None if code precedes it on its line."""
         start = self.source.rfind(b"\n", 0, node.start_byte) + 1
         before = self.source[start : node.start_byte]
         return None if before.strip() else before.decode()

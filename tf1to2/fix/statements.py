@@ -1,4 +1,4 @@
-"""With --unsafe: rewrites runs of initializers, and iterators, on several lines."""
+"""Rewrites runs of initializers and one-shot iterators, with --unsafe."""
 
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import FUNCTIONS, enclosing, is_bound
@@ -71,7 +71,7 @@ def _initializes(tree, assigned):
 
 
 def _run(tree, node):
-    """The statement `sess.run(node)` or `node.run()` of a node, or None."""
+    """Finds the statement `sess.run(node)` or `node.run()`, or None."""
     around = node.parent
     if around.type == "argument_list" and around.named_child_count == 1:
         function = around.parent.child_by_field_name("function")
@@ -129,7 +129,7 @@ def iterator(site):
 
 
 def _next(tree, node):
-    """The call `node.get_next()` of a node, or None."""
+    """Returns the call `node.get_next()`; None if the node is used otherwise."""
     around = node.parent
     if around.type != "attribute" or around.child_by_field_name("object") != node:
         return None

@@ -1,4 +1,4 @@
-"""Replaces calls by a table of new forms; the probes of a name prove its form."""
+"""Rewrites calls by a table of new forms, which the probes have verified."""
 
 import typing
 
@@ -36,7 +36,7 @@ class Template(typing.NamedTuple):
 
 
 def _is_float(site, given):
-    """Whether one of the arguments is surely a floating point number."""
+    """Returns whether at least one argument is surely a floating point number."""
     return any(_floating(site, one.value) for one in given if one.name != "name")
 
 

@@ -168,7 +168,7 @@ PLAIN = ("identifier", "attribute", "integer", "float", "string")
 
 
 def call(site):
-    """The `Change` of a call by the table `CALLS`; or None."""
+    """Rewrites a call by the table `CALLS`; None if that is not possible."""
     symbol = next((n for n in facts.aliases(site.symbol) if n in CALLS), None)
     if symbol is None or site.call is None:
         return None
@@ -199,7 +199,7 @@ def _arguments(site, row, before, root):
 
 
 def metric(site):
-    """`value, update = tf.metrics.mean(x)` becomes an object and its update."""
+    """Rewrites `value, update = tf.metrics.mean(x)` to a metric object."""
     row = METRICS.get(site.symbol.removeprefix("tf.metrics."))
     if row is None or not site.symbol.startswith("tf.metrics.") or site.call is None:
         return None
@@ -233,13 +233,13 @@ def metric(site):
 
 
 def takes(changes):
-    """The names of numerics that changes import from `TAKEN`: {"optimizers.Adam"}."""
+    """Returns the names for `tf1to2 take` that the changes import from `TAKEN`."""
     names = (name.rpartition(".") for one in changes for name in one.imports)
     return frozenset(TAKES[name] for module, _, name in names if module == TAKEN)
 
 
 def taken(tree):
-    """The names that a file already imports from `TAKEN`, in the form of `takes`."""
+    """Returns the names for `tf1to2 take` that a file already imports from `TAKEN`."""
     return frozenset(TAKES.get(n, n) for n in imports.imported(tree, TAKEN))
 
 

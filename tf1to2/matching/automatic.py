@@ -25,7 +25,7 @@ REASONS = (
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """A tensor of one side, with all spellings of its name.
+    """A tensor of the source or the target, with all spellings of its name.
 
     Attributes:
         name: its name in the plan.
@@ -48,7 +48,7 @@ class Item:
 
 
 def items(tensors, others=()):
-    """Makes the `Item`s of a checkpoint: spells the names of its tensors.
+    """Makes an `Item` with all spellings for each tensor of a checkpoint.
 
     Args:
         tensors: {name: Tensor, or None}.
@@ -137,7 +137,7 @@ class _Matcher:
             }
 
     def run(self):
-        """Matches by the strictest reason that finds a match, until none does."""
+        """Matches tensors, strictest reasons first, until no reason finds a match."""
         while any(self.step(level) for level in range(len(REASONS))):
             pass
         return self.matches
@@ -187,7 +187,7 @@ class _Matcher:
         return closest == level
 
     def relation(self, source, target):
-        """(strictest reason among all spellings or None, number of shared words)."""
+        """Returns the strictest reason or None, and the number of shared words."""
         closest, words = None, 0
         for one in source.spellings:
             for other in target.spellings:
@@ -234,14 +234,14 @@ class _Matcher:
         )
 
     def series(self, one, other):
-        """{numbers in `one`: numbers in `other`} of items at the same position."""
+        """Maps the numbers of one series to those of the other at the same position."""
         if (one, other) not in self.pairs:
             families = self.families[0][one], self.families[1][other]
             self.pairs[one, other] = _series(*map(sorted, families))
         return self.pairs[one, other]
 
     def beside(self, source, target):
-        """Yields, for each two spellings, whether their scopes already match."""
+        """Yields, for each pair of spellings, whether their scopes already match."""
         for one in source.spellings:
             for other in target.spellings:
                 if one.role and one.role == other.role and _scope(one):
@@ -263,7 +263,7 @@ class _Matcher:
                 )
 
     def only(self, source, target):
-        """Whether no third tensor has the role or slot, dtype and shape of two."""
+        """Returns whether source and target fit each other and no other tensor."""
         if not target.tensor or not target.tensor.shape:
             return False
         if not source.slots and not (source.role and source.role == target.role):
@@ -287,7 +287,7 @@ def _fits(source, target):
 
 
 def _best(scores):
-    """The key with the highest score; None if several have it."""
+    """Returns the key with the highest score; None if several keys share it."""
     highest = max(scores.values())
     found = [key for key, score in scores.items() if score == highest]
     return found[0] if len(found) == 1 else None
@@ -322,7 +322,7 @@ def _series(old, new):
 
 
 def _padded(numbers, size):
-    """Numbers with zeros appended: `dense` is number 0 of `dense`, `dense_1`."""
+    """Appends zeros to a tuple of numbers until it has the given size."""
     return numbers + (0,) * (size - len(numbers))
 
 
@@ -331,7 +331,7 @@ def _scope(spelling: Spelling):
 
 
 def _everywhere(side):
-    """The words that are in all names of a side."""
+    """Returns the words that every tensor of one side has in its names."""
     words = [{w for s in item.spellings for w in s.words} for item in side]
     return set.intersection(*words) if len(words) > 1 else set()
 

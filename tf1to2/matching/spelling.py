@@ -75,7 +75,7 @@ ROLE_WORDS, SLOT_WORDS = _by_words(ROLES), _by_words(SLOTS)
 
 @dataclasses.dataclass(frozen=True)
 class Spelling:
-    """The parts of a name.
+    """The parts of a variable's name.
 
     Attributes:
         text: the name.
@@ -92,7 +92,7 @@ class Spelling:
 
 
 def spell(text, names=(), slot=None):
-    """Splits a name.
+    """Splits a variable's name into a `Spelling`.
 
     Args:
         text: name of a variable, or path of attributes.
@@ -121,7 +121,7 @@ def spell(text, names=(), slot=None):
 
 
 def _of_owner(text):
-    """The `Spelling` of a slot in an optimizer: `optimizer/m/dense/kernel`; or None."""
+    """Returns the `Spelling` of an optimizer's slot; None if it is not a slot."""
     found = atoms(text)
     if not OWNERS & set(found[:-1]):
         return None
@@ -143,7 +143,7 @@ def _spelled(text, variable, slots=frozenset()):
 
 
 def _parts(text, found, slots):
-    """Makes a `Spelling`; the last part that has letters ends with the role."""
+    """Makes a `Spelling` from the parts of a name; finds the role in the last part."""
     if found and isinstance(found[0], str):
         found = [found]
     role, rest = None, [list(part) for part in found]
@@ -175,7 +175,7 @@ def _take_role(part):
 
 @functools.cache
 def atoms(text, parts=False):
-    """Splits a name into lower-case words and numbers; with `parts`, part by part."""
+    """Splits a name into lower-case words and numbers, by part if `parts` is true."""
     found = []
     for part in text.split("/"):
         # The file escapes a slash or a dot in a name.

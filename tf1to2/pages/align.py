@@ -1,4 +1,4 @@
-"""Aligns two pages: which line of the right page is beside which line of the left."""
+"""Aligns two pages: decides which left line and which right line share a row."""
 
 import ast
 import dataclasses
@@ -87,7 +87,7 @@ def align(left, right, left_block, right_block):
 
 
 def _steps(lines, block):
-    """[(step name, line numbers)]; the lines before the first marker are step ""."""
+    """Lists (step name, line numbers); lines before the first marker have step ""."""
     steps = [("", [])]
     for number in range(block.start, block.stop):
         marker = STEP.match(lines[number - 1])

@@ -59,7 +59,7 @@ class Definition:
 
     @functools.cached_property
     def references(self):
-        """All names that the definition takes from outside: [(expression, target)].
+        """Lists the names that the definition uses from outside: (expression, target).
 
         The expression is an `ast.Name`, or an `ast.Attribute` if the part before the
         dot is a module of the edition; its target is a Definition or an Import.
@@ -119,7 +119,7 @@ class Module:
         return Definition(self, name, first, last.end_lineno + 1, node)
 
     def _take_import(self, node):
-        """Adds the names that an import binds: {local name: (module, member, code)}."""
+        """Adds the names that an import statement binds to the module's imports."""
         for alias in node.names:
             if isinstance(node, ast.Import):
                 local = alias.asname or alias.name.partition(".")[0]
@@ -193,7 +193,7 @@ class Edition:
         self.folders, self._known = folders, {}
 
     def module(self, name):
-        """The Module of a dotted name, or None if it is not of this edition."""
+        """Returns the Module with a dotted name, or None outside the edition."""
         if name not in self._known:
             self._known[name] = None
             top, *rest = name.split(".")
@@ -206,12 +206,12 @@ class Edition:
         return self._known[name]
 
     def read(self, path, name):
-        """Reads the text of the module in a file; its name is for derived classes."""
+        """Reads the text of a module's file; derived classes also use the name."""
         return path.read_text("utf-8")
 
 
 def needed(definitions, follows=None):
-    """All definitions that the given ones need, with these, in an order that runs.
+    """Collects definitions and all that they need, in an order that runs.
 
     Modules come before those that import from them, and each keeps its own order.
 
@@ -249,7 +249,7 @@ def needed(definitions, follows=None):
 
 
 def _ordered(found, order):
-    """Sorts modules: each after the modules that its definitions import from."""
+    """Sorts modules so that each comes after the modules that it imports from."""
     needs = {module: set() for module in order}
     for definition in found:
         for _, what in definition.references:
@@ -290,7 +290,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def _outer(node, bound=frozenset()):
-    """Yields the names and dotted names in a statement that it does not bind itself."""
+    """Yields the (dotted) names that a statement uses, but does not bind itself."""
     if isinstance(node, _FUNCTIONS):
         arguments = node.args
         around = [*arguments.defaults, *(d for d in arguments.kw_defaults if d)]

@@ -1,4 +1,4 @@
-"""The docstrings of pairs: whole on the left page, and on the right what differs.
+"""Docstrings of pairs: complete on the left, only the differences on the right.
 
 In the file of a right page, or of a Keras page, the docstring of a pair has only the
 first line, and those paragraphs and entries that the left page does not have. Commands
@@ -44,7 +44,7 @@ def parts(docstring):
 
 
 def whole(left, right):
-    """The whole docstring of the right side of a pair.
+    """Builds the complete docstring of a pair's right side.
 
     Args:
         left: the docstring of the left side, without indentation.
@@ -59,7 +59,7 @@ def whole(left, right):
 
 
 def written(first, found):
-    """Joins a first line, and parts as `parts` returns them, to a docstring."""
+    """Joins a first line and the parts of `parts` to one docstring."""
     blocks = [first]
     for section in dict.fromkeys([*ORDER, *(section for section, _ in found)]):
         texts = [text for (where, _), text in found.items() if where == section]
@@ -71,7 +71,7 @@ def written(first, found):
 
 
 def completed(source, lefts):
-    """The text of a right page, in which pairs have their whole docstrings.
+    """Completes the docstrings of all pairs in the text of a right page.
 
     Args:
         source: its text.

@@ -27,7 +27,7 @@ def edition():
 
 @functools.cache
 def files():
-    """As `edition`, but of the files as they are: with their line numbers."""
+    """Returns the Edition of the files without changes, with their line numbers."""
     return Edition(_folders())
 
 
@@ -55,7 +55,7 @@ class _Shown(Edition):
 
 @functools.cache
 def numerics():
-    """{"optimizers.Adam": Definition} of the public names of `v2_eager.numerics`."""
+    """Returns {"optimizers.Adam": Definition} of public names of `numerics`."""
     paths = (topics.folder("v2_eager") / "numerics").glob("[a-z]*")
     modules = {stem: edition().module(f"{NUMERICS}.{stem}") for stem in _stems(paths)}
     return {  # a package exports the names of its modules
@@ -75,7 +75,7 @@ def _stems(paths):
 
 
 def find(text):
-    """(name, Definition) of a name of `numerics`, or None: "optimizers.Adam".
+    """Finds a name of `numerics`; returns (name, Definition), or None if unknown.
 
     "numerics.optimizers.Adam" and "v2_eager.numerics.optimizers.Adam" are the same.
     """
@@ -85,7 +85,7 @@ def find(text):
 
 
 def of_numerics(text):
-    """The Definition that `text` names, or None if it names a topic or a pair.
+    """Finds the `numerics` Definition of a name; None for a topic or a pair.
 
     Raises:
         CommandError: it names nothing, but is similar to a name of `numerics`.
@@ -108,7 +108,7 @@ def near(text):
 
 
 def stands_for(symbols):
-    """The names of `numerics` that replace one of the given names of TensorFlow 1.
+    """Finds the names of `numerics` that replace given names of TensorFlow 1.
 
     Args:
         symbols: names such as "tf.train.AdamOptimizer", of which one is meant.
@@ -121,13 +121,13 @@ def stands_for(symbols):
 
 
 def users(definition):
-    """The pairs whose right page needs a definition: ["basics.fit_polynomial", …]."""
+    """Lists the pairs whose right page needs a definition."""
     return [n for n, (_, right) in pairs().items() if definition in needed([right])[0]]
 
 
 @functools.cache
 def pairs():
-    """{"scopes.make_siamese": (left Definition, right Definition)} of all pairs."""
+    """Returns {"scopes.make_siamese": (left Definition, right Definition)}."""
     return {
         f"{stem}.{name}": tuple(
             edition().module(f"{package}.{stem}").definitions[name]
@@ -140,7 +140,7 @@ def pairs():
 
 @functools.cache
 def by_keras():
-    """{"layers.train": Definition} of all Keras forms of pairs."""
+    """Returns {"layers.train": Definition} of the Keras forms of all pairs."""
     return {
         f"{stem}.{name}": edition().module(f"{KERAS}.{stem}").definitions[name]
         for stem, topic in topics.topics().items()
@@ -174,7 +174,7 @@ def _modules(topic):
 
 @functools.cache
 def place(definition):
-    """How commands name a definition: "rnn.make_gru", "rnn/advance".
+    """Returns the name of a definition in commands: "rnn.make_gru", "rnn/advance".
 
     A dot leads to a pair, a slash to code that pairs need: "rnn/keras/joined" is of the
     Keras page.

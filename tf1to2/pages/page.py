@@ -68,7 +68,7 @@ class Page:
 
     @functools.cached_property
     def module(self):
-        """The module, imported: a left page must run on the installed TensorFlow."""
+        """Imports the module; a left page must run on the installed TensorFlow."""
         if self._imported is not None:
             return self._imported
         if not self.exists:
@@ -94,7 +94,7 @@ class Page:
 
     @functools.cached_property
     def sources(self):
-        """{name: path} of the page and of all modules that it imports from its folders.
+        """Returns {name: path} of the page and the modules it imports from its folders.
 
         Imports are read from the sources: nothing runs, and imports inside functions
         count as well. This package never belongs to a page.
@@ -114,7 +114,7 @@ class Page:
         return dict(sorted(found.items()))
 
     def _may_own(self, name):
-        """Whether a module may belong to the page: it is not an installed package."""
+        """Whether a module may belong to the page, not to an installed package."""
         top = name.partition(".")[0]
         if INSTALLED & set(self.root.parts):
             return top == self.name.partition(".")[0]
@@ -126,18 +126,18 @@ class Page:
 
     @functools.cached_property
     def hashes(self):
-        """{name: hash of its code} of all `sources`."""
+        """Returns {name: hash of its code} for all `sources`."""
         return {n: code_hash(p) for n, p in self.sources.items()}
 
     @functools.cached_property
     def code(self):
-        """Hash of the code of all `sources`."""
+        """Hashes the code of all `sources`."""
         text = "".join(f"{name} {code}\n" for name, code in self.hashes.items())
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def folders_of(folder):
-    """The folder of the test and its parents, up to the folder of the project."""
+    """Lists a test's folder and its parents, up to the folder of the project."""
     above = [folder, *folder.parents]
     tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
     return above[: tops[0] + 1] if tops else above[:1]
@@ -179,7 +179,7 @@ def root_of(path, folders):
 
 
 def file_of(root, name):
-    """The file of the module `name` under `root`, or None."""
+    """Returns the file of the module `name` under `root`, or None if it has none."""
     base = root.joinpath(*name.split("."))
     for path in (base.with_name(base.name + ".py"), base / "__init__.py"):
         if path.is_file():
@@ -209,7 +209,7 @@ def imports(name, path):
 
 
 def code_hash(path):
-    """Hash of what a source file does: without comments, docstrings and layout."""
+    """Hashes a source file's code, without comments, docstrings and layout."""
     return source_hash(pathlib.Path(path).read_bytes())
 
 
@@ -223,7 +223,7 @@ def source_hash(source):
 
 
 def undocumented(tree):
-    """A syntax tree without its docstrings, those below assignments included."""
+    """Removes all docstrings from a syntax tree, also those below assignments."""
     for node in ast.walk(tree):
         if isinstance(getattr(node, "body", None), list):
             node.body = [line for line in node.body if not _is_docstring(line)]
@@ -236,7 +236,7 @@ def _is_docstring(node):
 
 
 def code_of(node):
-    """A syntax tree as text, the same under every Python that reads it.
+    """Writes a syntax tree as text that is the same in every Python version.
 
     `ast.dump` shows fields that some versions do not have. Here an absent field, an
     empty one and None are the same.

@@ -1,4 +1,4 @@
-"""The proof of a pair in words: verdict, cases, ways, bounds."""
+"""The proof of a pair in words: verdict, cases, ways to run it, bounds."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
 
 @functools.cache
 def proofs():
-    """{topic: {pair: its proof}}, from the file that `make upkeep` writes."""
+    """Reads {topic: {pair: its proof}} from the file that `make upkeep` writes."""
     path = topics.folder("parity_tests") / "proofs.json"
     return json.loads(path.read_text("utf-8"))
 
@@ -35,17 +35,17 @@ def verdict(proof):
 
 
 def ways(proof):
-    """The ways in which a pair was run: "compat.v1, eager, tf.function"."""
+    """Lists the ways in which a pair was run: "compat.v1, eager, tf.function"."""
     return ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
 
 
 def cases(proof):
-    """The number of cases: "1 case", "2 cases"."""
+    """Returns the number of cases in words: "1 case", "2 cases"."""
     return counted(proof["cases"], "case")
 
 
 def notes(proof):
-    """Notes below the verdict, a list of Markdown: bounds, ways left out, …"""
+    """Lists the notes below the verdict, in Markdown: bounds, ways left out, …."""
     found = [f"{bound['case']}: {bound['reason']}" for bound in proof["bounds"]]
     found += [
         f"Not proven for {WAYS.get(w, w)}: {reason}." for w, reason in proof["skips"]

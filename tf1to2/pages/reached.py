@@ -14,7 +14,7 @@ DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def code(page, name):
-    """Hash of the code that a function of a page reaches, or that an import runs.
+    """Hashes the code that a function of a page reaches or that an import runs.
 
     Args:
         page: a `Page`.
@@ -61,7 +61,7 @@ def names(statements):
 
 
 class _Module:
-    """The statements of a module, by the names that they bind.
+    """The statements of a module, grouped by the names that they bind.
 
     Attributes:
         body: all of them, without docstrings.
@@ -79,7 +79,7 @@ class _Module:
                 self.run.append(statement)
 
     def kept(self, seen):
-        """The statements that bind a name in `seen`, and those that always run."""
+        """Lists the statements that always run or that bind a name in `seen`."""
         return [
             one
             for one in self.body
@@ -88,7 +88,7 @@ class _Module:
 
 
 def _bound(statement):
-    """The names that a statement binds; () if it also does something else."""
+    """Lists the names that a statement binds, or () if it has other effects."""
     if isinstance(statement, DEFINED):
         return () if statement.decorator_list else (statement.name,)
     if isinstance(statement, (ast.Import, ast.ImportFrom)):

@@ -25,14 +25,14 @@ class Sides:
     names: dict
 
     def pair(self, name):
-        """(Definition on the left, Definition on the right) of a name on the left."""
+        """Returns a pair, (left Definition, right Definition), by its left name."""
         return (
             self.left.definitions[name],
             self.right.definitions[self.names[name]],
         )
 
     def parts(self, name):
-        """A pair, then all code that it needs, as rows of a table of two columns.
+        """Lists a pair and all code that it needs, as rows of two columns.
 
         Returns:
             List of (Definition or None, Definition or None): definitions with the same
@@ -51,7 +51,7 @@ class Sides:
 
 
 def of_topic(topic, keras=False):
-    """The Sides of a topic's two pages; with `keras`, of the left and the Keras page.
+    """Returns a topic's two pages as Sides; `keras` chooses the Keras page.
 
     Raises:
         CommandError: the topic has no Keras page.

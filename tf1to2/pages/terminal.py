@@ -17,7 +17,7 @@ READABLE = 88
 
 
 def unified(sides, name=None):
-    """The plain `diff -u` of two files, or of a pair and all code that it needs.
+    """Writes the `diff -u` of two files, or of a pair and all code that it needs.
 
     Args:
         sides: `sides.Sides`.
@@ -42,7 +42,7 @@ def label(module):
 
 
 def side_by_side(sides, name=None, width=WIDTH, colour=False):
-    """Two files, or one pair and all code that it needs, side by side.
+    """Writes two files, or a pair and all code that it needs, side by side.
 
     They are aligned at names and step markers.
 
@@ -118,7 +118,7 @@ def docstring_lines(definition):
 
 
 def alone(definition, colour=False):
-    """One definition and all code that it needs, each part below its file's name."""
+    """Writes a definition and all code that it needs, each below its file's name."""
     parts, _ = needed([definition])
     parts = [definition, *(part for part in parts if part is not definition)]
     page = functools.cache(lambda module: _Page(module, sys.maxsize, colour))
@@ -133,12 +133,12 @@ def alone(definition, colour=False):
 
 
 def _end(path, column):
-    """A path, or only its end if it is too long."""
+    """Shortens a path to its end if it is longer than a column."""
     return path if len(path) <= column else "…" + path[1 - column :]
 
 
 def _blocks(sides, name):
-    """Yields (module, module, Block, Block) to be side by side; each may be None."""
+    """Yields (module, module, Block, Block) for each row; None for a missing side."""
     if name is not None:
         for row in sides.parts(name):
             modules = [part and part.module for part in row]
@@ -165,7 +165,7 @@ def _labels(ours, theirs, column):
 
 
 def _lines(left, right, row, column):
-    """A row of two pages as it is printed; one of the pages may be None."""
+    """Writes one row of two pages for the terminal; None for a missing page."""
     ours = left.wrapped(row.left) if left else []
     theirs = right.wrapped(row.right) if right else []
     return _row(ours, theirs, _sign(left, right, row), column)
@@ -260,7 +260,7 @@ def wants_colour(stream=None):
 
 
 def width(stream=None):
-    """The number of columns to fill: the terminal's, `COLUMNS`, or two pages."""
+    """Returns the width of the output: of the terminal, `COLUMNS`, or two pages."""
     stream = stream or sys.stdout
     if stream.isatty() or "COLUMNS" in os.environ:
         return max(60, shutil.get_terminal_size().columns)

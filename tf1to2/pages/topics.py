@@ -46,7 +46,7 @@ class Topic:
 
     @property
     def names(self):
-        """(left page, right page) as paths below the repository, to be printed."""
+        """Returns (left page, right page) as paths relative to the repository."""
         return tuple(
             (path.relative_to(folder(package).parent)).as_posix()
             for path, package in ((self.v1, "v1_graph"), (self.v2, "v2_eager"))
@@ -60,7 +60,7 @@ class Topic:
 
     @functools.cached_property
     def _about(self):
-        """The recording's own description, a dict, or None if it is missing."""
+        """Reads the recording's description, a dict; None without a recording."""
         if not self.golden.exists():
             return None
         with zipfile.ZipFile(self.golden) as store:
@@ -87,7 +87,7 @@ class Topic:
 
     @property
     def lesson(self):
-        """The first line of the pages' docstrings: the TF1 names → the TF2 way."""
+        """The first line of the docstring: names of TF1 → the way of TF2."""
         return (ast.get_docstring(self._tree) or "").partition("\n")[0]
 
     @property
@@ -108,7 +108,7 @@ class Topic:
 
     @functools.cached_property
     def distances(self):
-        """{name: distance to 1.15.5} of the pairs of the Keras page, in order.
+        """Returns {name: distance to 1.15.5} for the pairs of the Keras page.
 
         The distance is relative to the largest value of an array. None means identical,
         0 means identical except for the sign of a zero.
@@ -128,7 +128,7 @@ class Topic:
 
     @functools.cached_property
     def summaries(self):
-        """{name: first line of its docstring} of all definitions of the right page."""
+        """Returns {name: first docstring line} for the right page's definitions."""
         return {
             node.name: (ast.get_docstring(node) or "").partition("\n")[0]
             for node in self._tree.body
@@ -155,7 +155,7 @@ def _titles():
 
 
 def distance_told(far):
-    """A distance of `Topic.distances` in words: "identical", "within 1.2e-07"."""
+    """Writes a distance of `Topic.distances` in words, such as "within 1.2e-07"."""
     if far is None:
         return "identical"
     return f"within {far:.1e}" if far else "identical but for the sign of a zero"
@@ -174,13 +174,13 @@ def folder(package):
 
 
 def document(name):
-    """Path of a document such as MIGRATION.md, in the repository or as packed."""
+    """Returns a document's path, in the repository or in the installed package."""
     packed = folder("tf1to2") / "documents"
     return (packed if packed.is_dir() else folder("tf1to2").parent) / name
 
 
 def groups():
-    """{title: names of its topics}, as in the markers of MIGRATION.md."""
+    """Reads {title: names of its topics} from the markers of MIGRATION.md."""
     text = document("MIGRATION.md").read_text("utf-8")
     found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
     return {title: names.split() for title, names in found}

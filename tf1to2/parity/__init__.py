@@ -1,4 +1,4 @@
-"""Proofs of pairs: runs both sides, compares them bit for bit, keeps recordings.
+"""Proves pairs: runs both sides, compares the results bit for bit, records them.
 
     from tf1to2.parity import Op, Proof, normal
 

@@ -34,48 +34,48 @@ class Spec:
 
 
 def normal(*dims, scale=1.0, dtype="float32"):
-    """Standard normal values times `scale`."""
+    """Describes an array of standard normal values times `scale`."""
     return Spec(dims, lambda rng, shape: scale * rng.standard_normal(shape), dtype)
 
 
 def uniform(*dims, low=0.0, high=1.0, dtype="float32"):
-    """Values uniform in [low, high)."""
+    """Describes an array of values that are uniform in [low, high)."""
     return Spec(dims, lambda rng, shape: rng.uniform(low, high, shape), dtype)
 
 
 def dyadic(*dims, dtype="float32"):
-    """Multiples of 1/8 in [-4, 4]: sums of their products are exact in float32."""
+    """Describes an array of multiples of 1/8 in [-4, 4], with exact dot products."""
     return Spec(dims, lambda rng, shape: rng.randint(-32, 33, shape) / 8.0, dtype)
 
 
 def integers(*dims, low=0, high=10, dtype="int32"):
-    """Integers in [low, high)."""
+    """Describes an array of integers in [low, high)."""
     return Spec(dims, lambda rng, shape: rng.randint(low, high, shape), dtype)
 
 
 def booleans(*dims):
-    """True or False, each with probability 0.5."""
+    """Describes an array of booleans; each value is True with probability 0.5."""
     return Spec(dims, lambda rng, shape: rng.randint(0, 2, shape), "bool")
 
 
 def specs(tree):
-    """[(path, spec)] of the specs in `tree`."""
+    """Lists the array descriptions (`Spec`) in `tree` as [(path, spec)]."""
     return [(p, x) for p, x in structure.flatten(tree) if isinstance(x, Spec)]
 
 
 def letters(tree):
-    """The letters of the specs in `tree`, in order of appearance."""
+    """Lists the letters of dimensions in the specs of `tree`, without repeats."""
     dims = [d for _, spec in specs(tree) for d in spec.dims if isinstance(d, str)]
     return list(dict.fromkeys(dims))
 
 
 def real(shape):
-    """Whether `shape` has the size of real code: 64 rows and 1,000 numbers, or more."""
+    """Returns whether `shape` is large: 1,000 values or more, or 64 rows or more."""
     return math.prod(shape) >= 1000 or (len(shape) > 1 and shape[0] >= 64)
 
 
 def bindings(tree):
-    """The three usual sizes of the letters in `tree`; the last is as in real code.
+    """Lists sets of sizes for the dimension letters in `tree`; the last is large.
 
     Returns:
         List of {letter: size}; one empty dict if there are no letters.
@@ -90,7 +90,7 @@ def bindings(tree):
 
 
 def drawn(tree, sizes, *names):
-    """`tree` with every spec drawn at `sizes`; `names` seed the generator.
+    """Replaces each spec in `tree` by a random array, seeded by `names` and `sizes`.
 
     Arrays are copied, so that a page may write to its arguments.
     """
@@ -109,7 +109,7 @@ def drawn(tree, sizes, *names):
 
 
 def unknown(tree, literal=False):
-    """{path: shape with None} of the arrays in `tree` with dimensions that may vary.
+    """Returns {path: shape} of arrays in `tree`, with None for varying dimensions.
 
     Args:
         tree: arguments with specs and arrays.

@@ -116,26 +116,26 @@ class Case:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Op(Case):
-    """A function from tensors to tensors."""
+    """A case that runs a function from tensors to tensors."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Layer(Case):
-    """A factory, called with `factory`, of a callable that owns variables."""
+    """A case that calls a factory with `factory` to get a callable with variables."""
 
     kind = "layer"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Program(Case):
-    """A whole script: arrays in, arrays out."""
+    """A case that runs a whole script: arrays in, arrays out."""
 
     kind = "program"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class FalseFriend(Case):
-    """A case whose obvious replacement, `naive`, gives a result that differs.
+    """A case where the obvious TensorFlow 2 form, `naive`, gives another result.
 
     It is proven like any op or program. Besides, `naive` must differ from the left
     page, in the property that the case names. Equal numbers in another dtype, or in a
@@ -174,7 +174,7 @@ class FalseFriend(Case):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Raises(Case):
-    """Bad input, and the exception that it raises on each side; None if it works.
+    """A case with bad input: the exception type on each side, None for no exception.
 
     If it works on several sides, their outputs are compared. If it works only on the
     right, `expect` has the outputs.
@@ -211,12 +211,12 @@ class Raises(Case):
             )
 
     def works(self, way):
-        """Whether the input raises no error in "graph", "eager" or "function"."""
+        """Returns whether the input raises no error in the given `way`."""
         return getattr(self, way) is None
 
     @classmethod
     def alike(cls, name, slug, args, error, match, **others):
-        """A case with the same exception on all sides, except the sides in `others`."""
+        """Makes a case with one exception on all sides except those in `others`."""
         errors = {"graph": error, "eager": error, "function": error, **others}
         return cls(name, slug, args, match=match, **errors)
 

@@ -139,7 +139,7 @@ def compare(expected, actual, sides, bounds=None):
 
 
 def difference(a, b):
-    """The coarsest kind of difference between two answers.
+    """Returns the coarsest kind of difference between two answers, or "" if equal.
 
     Args:
         a: {path: array}.
@@ -163,7 +163,7 @@ def difference(a, b):
 
 
 def same_numbers(x, y):
-    """A mask of the elements that agree in the coarser dtype of two arrays."""
+    """Returns a mask of the elements that are equal in the coarser of two dtypes."""
     if x.dtype != y.dtype and "U" in (x.dtype.kind, y.dtype.kind):
         same = x.dtype.kind == y.dtype.kind
         return np.asarray(x == y) if same else np.zeros(x.shape, bool)

@@ -27,7 +27,7 @@ ABSENT = (0, math.inf)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Naive:
-    """The obvious form of a Keras page, which has a larger distance than the page.
+    """An obvious but less exact way to write a Keras page, with its larger distance.
 
     Attributes:
         of: the case that runs it, as `str` has it: "make_batch_norm, training".
@@ -51,7 +51,7 @@ class Naive:
 
 
 class Table(float32.Table):
-    """The rows of keras.tsv: like float32.tsv, with the version of Keras."""
+    """The rows of keras.tsv: a `float32.Table` that also records the Keras version."""
 
     notes = (
         "How far the Keras pages are from the genuine TensorFlow 1.15.5: written by",
@@ -137,7 +137,7 @@ class Distances:
         return {"compat.v1": Tally(1, 1)}
 
     def apart(self, case):
-        """{leaf: distance} of all that differs in one case or naive form, now."""
+        """Measures {leaf: distance} now, for all leaves of a case that differ."""
         found, sides = {}, (SIDES[0], f"Keras, {case}")
         for expected, actual in zip(*self._answers(case), strict=True):
             distances = _measure(case)(expected, actual, sides)
@@ -145,7 +145,7 @@ class Distances:
         return found
 
     def _answers(self, case):
-        """(answers of 1.15.5, answers of Keras), each a list by size."""
+        """Returns the answers of TensorFlow 1.15.5 and of Keras, two lists by size."""
         from tf1to2.parity import v2
 
         page = self.page.module
@@ -165,7 +165,7 @@ class Distances:
 
 
 def _measure(case):
-    """The function that measures a case; for a naive form, only its numbers."""
+    """Returns the function that measures a case; a naive form may lack arrays."""
 
     def numbers(*sides):
         found = measure(*sides)
@@ -175,7 +175,7 @@ def _measure(case):
 
 
 def measure(expected, actual, sides):
-    """Like `float32.measure`; the distance of an array that Keras lacks is infinity."""
+    """Calls `float32.measure`, with infinite distance for arrays that Keras lacks."""
     absent = set(expected) - set(actual) - {"structure"}
     if not absent:
         return float32.measure(expected, actual, sides)
@@ -189,7 +189,7 @@ def measure(expected, actual, sides):
 
 
 def _leaf(case):
-    """A function from a leaf's path to its name in a row: `out/*` for `out/0`."""
+    """Returns a function from a leaf's path to its row name: `out/0` to `out/*`."""
     if isinstance(case, Naive):
         return lambda path: "*"
     return lambda path: re.sub(r"/\d+$", "/*", path)

@@ -24,13 +24,13 @@ def compare_expected(proof, case, answer):
 
 
 def outputs_of(answer):
-    """The leaves of an answer that the page returned, with their structure."""
+    """Selects the leaves of an answer that are outputs, and their structure."""
     roots = ("outputs", "structure")
     return {p: x for p, x in answer.items() if p.split("/")[0] in roots}
 
 
 def _expected(expect, outputs, path="outputs"):
-    """Yields (path, array) of `expect`, where a list may mean an array."""
+    """Yields (path, array) for each output in `expect`; a list can be an array."""
     if path in outputs:
         yield path, _as_read(structure.as_array(np.asarray(expect)), outputs[path])
         return
@@ -42,7 +42,7 @@ def _expected(expect, outputs, path="outputs"):
 
 
 def _as_read(leaf, like):
-    """Casts an expected leaf to the answer's dtype, if it stays the same number.
+    """Casts an expected leaf to the answer's dtype, where the dtypes are compatible.
 
     For a float, `expect` may have an integer, or more digits than float32 has. For an
     integer, a bool or a text it must have the same type.

@@ -1,4 +1,4 @@
-"""Proves that the obvious replacement of a left page gives other results."""
+"""Proves that the obvious port of a TensorFlow 1 page gives different results."""
 
 import types
 
@@ -18,7 +18,7 @@ FOUND = {
 
 
 def both(proof, case, sizes):
-    """The answers of a false friend's left page and of its naive replacement.
+    """Returns the answers of the left page and of the naive replacement.
 
     Returns:
         Two {path: array}; the second one is the exception where the naive form
@@ -52,7 +52,7 @@ def both(proof, case, sizes):
 
 
 def _naive(proof, case, request, args):
-    """The outputs of the naive form; a layer gets the same weights."""
+    """Runs the naive form and returns its outputs."""
     if case.kind != "layer":
         return case.naive(*args, **case.kwargs)
     from tf1to2.parity import v2

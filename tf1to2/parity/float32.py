@@ -1,4 +1,4 @@
-"""The table of differences in float32 from the genuine TensorFlow 1.15.5.
+"""Keeps the table of float32 differences from the genuine TensorFlow 1.15.5.
 
 A row has the distance of a leaf, in units in the last place and relative to the leaf's
 largest value, and the kernels that cause it, which have changed since 1.15.5. A row is
@@ -74,7 +74,7 @@ def float32_table(path):
 
 
 def here():
-    """The release and the system on which a table is measured, to be printed."""
+    """Describes the installed TensorFlow release and the system, as text."""
     import tensorflow as tf
 
     from tf1to2.parity.recordings import system
@@ -103,7 +103,7 @@ class Table:
 
     @staticmethod
     def here():
-        """The release and the system, as the function `here` of this module."""
+        """Describes the release and the system, by the module's function `here`."""
         return here()
 
     def _read(self):
@@ -124,7 +124,7 @@ class Table:
                 rows[key] = row
 
     def of(self, pair, case):
-        """{leaf: Row}: the rows of a case that hold for the installed TensorFlow."""
+        """Returns {leaf: Row} for the rows of a case that apply to this TensorFlow."""
         rows = [r for r in self.by_release.values() if releases.here(r.where)]
         return {
             row.leaf: row
@@ -164,7 +164,7 @@ class Table:
         self._read()
 
     def not_allowed(self, rows):
-        """The measured `rows` whose distances are larger than the table allows."""
+        """Lists the rows in `rows` whose distance or noise the table forbids."""
 
         def problem(row):
             known = self.rows.get((row.pair, row.case, row.leaf))
@@ -173,7 +173,7 @@ class Table:
         return list(filter(problem, rows))
 
     def changes(self, name, rows):
-        """Lines to be printed: how measured `rows` differ from the table's for a proof.
+        """Lists text lines on how the measured `rows` differ from the table's rows.
 
         Args:
             name: of the proof.
@@ -195,7 +195,7 @@ class Table:
         return lines
 
     def farthest(self, rows):
-        """Each measured row, or the table's row if its distance is larger.
+        """Returns the more distant of each measured row and the row of the table.
 
         These were measured on another processor, where the table must hold as well.
         """
@@ -267,7 +267,7 @@ class Table:
         return total
 
     def _problem(self, row, units, relative, loudest):
-        """Says why a row does not allow a distance, or a noise; None if it does."""
+        """Says why a row does not allow a distance or noise; None if it is allowed."""
         if units > NOT_NUMBERS:
             return "NaN on one side only"
         if row is None:
@@ -284,14 +284,14 @@ class Table:
 
 
 def farthest(found, apart, leaf=str):
-    """Updates {leaf: distance} by a result of `measure`: larger distances stay."""
+    """Updates {leaf: distance} in `found` with larger distances from `measure`."""
     for path, far in apart.items():
         before = found.get(leaf(path), (0, 0.0))
         found[leaf(path)] = tuple(map(max, before, far))
 
 
 def measure(expected, actual, sides):
-    """{path: distance} of float leaves that differ; all others must be identical."""
+    """Measures {path: distance} of differing float leaves; others must be equal."""
     floats = {
         path
         for path, leaf in expected.items()

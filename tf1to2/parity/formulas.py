@@ -1,4 +1,4 @@
-"""Formulas for kernels that have no float64, for programs that are widened.
+"""Replaces kernels that lack float64 by formulas, to run programs in float64.
 
 `FusedBatchNorm` is such a kernel. Most image models of TensorFlow 1 call it without
 naming it: `tf.layers.batch_normalization` and slim use it for four dimensions. Both
@@ -23,7 +23,7 @@ KERNELS = {
 
 @contextlib.contextmanager
 def in_float64():
-    """Patches the kernels: calls with float64 use a formula, other calls the kernel."""
+    """Patches the kernels in `KERNELS`, so that float64 calls use a formula."""
     from tensorflow.python.ops import gen_nn_ops
 
     with contextlib.ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Gives programs the paths of checkpoints and folders: a request holds arrays.
+"""Writes the arrays of a request to files, and gives programs the paths.
 
 Like `v1`, this module also runs on Python 3.7, beside the genuine TensorFlow 1.15.
 """
@@ -18,7 +18,7 @@ except ImportError:  # before 1.13
 
 @contextlib.contextmanager
 def placed(request):
-    """A context: the arguments of a request, with paths in place of files.
+    """Writes the files of a request; the context gives its arguments with paths.
 
     Args:
         request: see `v1.run`. Its entry `files` is {position: kind}. The argument of a
@@ -47,7 +47,7 @@ def placed(request):
 
 
 def written(request, args):
-    """The files in the folders of a program, {name: bytes as a uint8 array}.
+    """Reads the files in a program's folders: {name: bytes as a uint8 array}.
 
     Args:
         request: see `placed`.

@@ -52,12 +52,12 @@ class Leaf:
 
     @property
     def order(self):
-        """The key for sorting: by kind of difference (`rung`), then by step."""
+        """Returns the sort key: the kind of difference (`rung`), then the step."""
         return RUNGS.index(self.rung), self.step
 
     @property
     def far(self):
-        """The distance as text: the relative one, then ULP if they are not too many."""
+        """Formats the relative distance, with the ULP distance if it is small."""
         if not self.told:
             return "identical"
         if not np.isfinite(self.relative):

@@ -227,7 +227,7 @@ class Pair(Proof):
         return {"1.15.5": Tally(len(leaves), len(leaves))}
 
     def _measured(self, case, way):
-        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: every leaf at its largest distance."""
+        """Compares all leaves of a case in one way: [(comparison, Leaf)]."""
         bindings = case.bindings()[-1:] if way == "xla" else case.bindings()
         given = [_request(case, sizes, way == "dynamic") for sizes in bindings]
         widened = [self.widened(case, request) for request in given]
@@ -259,7 +259,7 @@ class Pair(Proof):
         return found
 
     def _named(self, case, request):
-        """`request` with the names of its variables on both sides."""
+        """Adds to `request` the variable names on both sides."""
         names = self.renamed.get(case) or self.variables
         if names != renamed.AUTO:
             both = {} if self.variables == renamed.AUTO else self.variables
@@ -285,13 +285,13 @@ class Pair(Proof):
         return super().ask(way, requests)
 
     def bound(self, case, form, path):
-        """The `Within` of a leaf, or None."""
+        """Returns the `Within` that applies to a leaf, or None without a bound."""
         widened = form == FLOAT64
         bounds = [w for w in self.within[case] if w.widened == widened]
         return next((w for w in bounds if w.names(path)), None)
 
     def verdict(self, case, form, leaf):
-        """(whether a leaf is as near as it must be, the verdict in words)."""
+        """Returns whether a leaf passes, and the reason as text."""
         bound = self.bound(case, form, leaf.path)
         if not leaf.told:
             return True, "identical"
@@ -307,7 +307,7 @@ class Pair(Proof):
         return False, "differs"
 
     def free(self, case, form, leaf):
-        """The largest relative distance that a leaf may have without a bound."""
+        """Returns the largest relative distance that needs no bound."""
         last = form == FLOAT32 and leaf.floating and not case.exact
         return LAST_BITS if last else 0.0
 
@@ -317,7 +317,7 @@ class Pair(Proof):
         return self.widened(case, request) is not request
 
     def wrong(self, case, leaves):
-        """The pairs in [(comparison, `Leaf`)] whose leaf differs more than it may."""
+        """Selects the (comparison, `Leaf`) pairs that fail the verdict."""
         return [(f, leaf) for f, leaf in leaves if not self.verdict(case, f, leaf)[0]]
 
     def _prove_named(self, case):
@@ -333,7 +333,7 @@ class Pair(Proof):
         return {"1.15.5": Tally(len(measured), len(measured))}
 
     def of_all_ways(self, case):
-        """The result of `measured` for a case, in all its ways."""
+        """Lists the compared leaves of a case in all its ways."""
         return [row for way in case.ways for row in self.measured(case, way)]
 
     def loose(self, case):
@@ -368,7 +368,7 @@ def _request(case, sizes, dynamic):
 
 
 def _bounded(within, measured):
-    """The leaves of [(comparison, `Leaf`)] that a `Within` names."""
+    """Selects the leaves that a `Within` bounds, from [(comparison, `Leaf`)]."""
     return [
         leaf
         for form, leaf in measured
@@ -377,7 +377,7 @@ def _bounded(within, measured):
 
 
 def _told(wrong, leaves):
-    """The message of a failed case: the first difference, then a line for each leaf."""
+    """Formats the message of a failed case: first difference, then all leaves."""
     by_path = {}
     for form, leaf in wrong:
         by_path.setdefault(leaf.path, []).append((form, leaf))
@@ -392,7 +392,7 @@ def _told(wrong, leaves):
 
 
 def first(wrong):
-    """The first difference in [(comparison, `Leaf`)], as text: its kind and path."""
+    """Formats the first difference in [(comparison, `Leaf`)]: its kind and path."""
     leaf = min((leaf for _, leaf in wrong), key=lambda leaf: leaf.order)
     rung = f"step {leaf.step}" if leaf.rung == "step" else leaf.rung
     return f"{rung}: {leaf.path}"

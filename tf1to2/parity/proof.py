@@ -137,21 +137,21 @@ class Proof:
 
     @property
     def v1(self):
-        """The left page, imported."""
+        """Returns the module of the left page (TensorFlow 1)."""
         return self.left.module
 
     @property
     def v2(self):
-        """The right page, imported."""
+        """Returns the module of the right page (TensorFlow 2)."""
         return self.right.module
 
     @property
     def pairs(self):
-        """The public names that cases name, in their order."""
+        """Lists the names of the functions under test, in the order of cases."""
         return list(dict.fromkeys(case.name for case in self.cases))
 
     def checks(self):
-        """[(slug, Check)]: the rows for `parameterized.expand`."""
+        """Lists all checks as [(slug, Check)], for `parameterized.expand`."""
         checks = [Check(self, case, way) for case in self.cases for way in case.ways]
         if self.strict:
             checks += [
@@ -230,7 +230,7 @@ class Proof:
         return tallies
 
     def widened(self, case, request):
-        """`request` for the float64 recipe; unchanged if there is nothing to widen."""
+        """Converts `request` to float64 where the case allows it, else returns it."""
         fed = structure.arrays(request["args"]).values()
         narrow = case.exact or case.float32 or isinstance(case, Raises)
         floats = self.by_keras or any(a.dtype == "f4" for a in fed)
@@ -247,12 +247,12 @@ class Proof:
 
     @staticmethod
     def float32_way(case):
-        """The way to run `case` for float32: all ways give the same bits."""
+        """Chooses the way to run `case` in float32; None if there is no such way."""
         ways = ("eager", "function", "dynamic")
         return next((way for way in ways if way in case.ways), None)
 
     def recorded_float32(self, case):
-        """The answers of the genuine TensorFlow 1.15 to `case` as given, by size."""
+        """Returns the TensorFlow 1.15 answers to `case` in float32, by size."""
         answer = self.recording.answer_float32
         return [
             self._carried(answer(entry_key(case, sizes), case.request(sizes)))
@@ -260,7 +260,7 @@ class Proof:
         ]
 
     def answers_float32(self, case):
-        """The answers of the right page to `case` as given, by size."""
+        """Returns the right page's answers to `case` in float32, by size."""
         way = self.float32_way(case)
         requests = [case.request(s, way == "dynamic") for s in case.bindings()]
         return self.ask(way, requests)
@@ -281,7 +281,7 @@ class Proof:
             raise Mismatch(message) from None
 
     def _legacy(self, case, number, form):
-        """The left page's answer on today's TensorFlow, cached for all ways."""
+        """Runs the left page on today's TensorFlow; caches the answer."""
         if form == "recipe":
             request = case.request(case.bindings()[number])
             if self.widened(case, request) is request:  # there is nothing to widen
@@ -297,7 +297,7 @@ class Proof:
         return v1.run(self.v1, request)
 
     def ask(self, way, requests):
-        """The answers of the right page to `requests`, in any way except "graph"."""
+        """Runs the right page on `requests`, in any way except "graph"."""
         from tf1to2.parity import v2
 
         renamed = [
@@ -307,19 +307,19 @@ class Proof:
         return [self._carried(answer) for answer in v2.run(self.v2, renamed, way)]
 
     def recorded_answer(self, case, sizes):
-        """The answer of the genuine TensorFlow 1.15 by the float64 recipe."""
+        """Returns the recorded TensorFlow 1.15 answer, in float64 if widened."""
         request = self.widened(case, case.request(sizes))
         return self._carried(self.recording.answer(entry_key(case, sizes), request))
 
     def _agree(self, case, way, side, bindings, expected, answers):
-        """The tally of all sizes; see `compare`."""
+        """Compares the answers of all sizes, and returns the total tally."""
         total = Tally()
         for sizes, left, right in zip(bindings, expected, answers, strict=True):
             total += self.compare(case, way, sizes, side, left, right)
         return total
 
     def _agree_by_table(self, case, way, side, bindings, expected, answers):
-        """As `_agree`, but by float32.tsv; a leaf with a bound by its bound alone."""
+        """Compares by the rows of float32.tsv; leaves with a bound, by the bound."""
         bounds = self._bounds_of(case, way, side)
         apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
         pair = f"{self.name}.{case.name}"
@@ -346,7 +346,7 @@ class Proof:
         }
 
     def compare(self, case, way, sizes, side, expected, actual):
-        """The tally of one answer; see `tf1to2.parity.compare.compare`."""
+        """Compares two answers by the bounds, and returns the tally."""
         bounds = self._bounds_of(case, way, side)
         try:
             return compare(expected, actual, (side, way), bounds)
@@ -364,6 +364,6 @@ def _without(paths, answer):
 
 
 def entry_key(case, sizes):
-    """The name of a case at one size in a recording."""
+    """Returns the key of a case at one size in a recording."""
     text = ",".join("%s=%d" % item for item in sorted(sizes.items()))
     return f"{case}/{text}" if text else str(case)

@@ -17,20 +17,20 @@ from tf1to2.parity.proof import Proof
 
 
 class Provider(Protocol):
-    """The interface that verify, record and mutate use."""
+    """The interface by which verify, record and mutate find proofs."""
 
     def names(self):
-        """The names of the provider's proofs, in order; loads no proof."""
+        """Lists the names of the provider's proofs, in order, without loading any."""
 
     def load(self, name):
-        """The `Proof` of a name."""
+        """Loads the `Proof` that has the given name."""
 
     def module(self, name):
-        """The dotted name of the module that contains the proof."""
+        """Returns the dotted name of the module that contains the proof."""
 
 
 class Module:
-    """A module as provider: the proofs among its globals, by their names."""
+    """A provider of the proofs among the global variables of a module."""
 
     def __init__(self, module, where):
         found = [value for value in vars(module).values() if isinstance(value, Proof)]
@@ -57,7 +57,7 @@ class Module:
 
 
 def provider(where):
-    """The provider that `where` names: a module's dotted name, or a file's path.
+    """Returns the provider in `where`: a module's dotted name, or a file's path.
 
     Raises:
         CommandError: there is no such file or module, or it has no proof.

@@ -1,4 +1,4 @@
-"""Finds races: variables that one run of a session reads and writes in no order.
+"""Finds races: variables that a session run reads and writes in undefined order.
 
 A session runs any operation that is ready. If one operation reads a variable, another
 writes it, and neither waits for the other, the value that is read is random. Examples:
@@ -48,7 +48,7 @@ LATE = (
 
 @contextlib.contextmanager
 def watched():
-    """A context: a list that collects a sentence for each variable with a race."""
+    """Collects, in the context's list, a sentence for each variable with a race."""
     found, seen = [], set()
 
     def look(graph, fetched, feeds):
@@ -64,7 +64,7 @@ def watched():
 
 @contextlib.contextmanager
 def drawing():
-    """A context: a dict that collects the `seeds` of each graph that is run."""
+    """Collects, in the context's dict, the `seeds` of each graph that is run."""
     found, seen = {}, set()
 
     def look(graph, fetched, feeds):
@@ -78,7 +78,7 @@ def drawing():
 
 @contextlib.contextmanager
 def _looking(look):
-    """A context: look(graph, fetches, feeds) is called before each run of a session."""
+    """Calls look(graph, fetches, feeds) before each session run in the context."""
     from tensorflow.python.client import session
 
     def fetched_by(graph, fetches):
@@ -115,7 +115,7 @@ def _looking(look):
 
 
 def seeds(graph):
-    """{name of an operation that draws random numbers: [seed, seed2]}."""
+    """Returns {operation name: [seed, seed2]} of the random operations in a graph."""
     return {
         op.name: [op.get_attr("seed"), op.get_attr("seed2")]
         for op in graph.get_operations()
@@ -124,7 +124,7 @@ def seeds(graph):
 
 
 def unordered(fetched, feeds=()):
-    """Yields sentences about variables that one run reads and writes in no order.
+    """Yields sentences on variables that a run reads and writes in undefined order.
 
     Args:
         fetched: list of tensors and operations.
@@ -188,7 +188,7 @@ def _name(op):
 
 
 def _written(op):
-    """The inputs that an operation writes to: references, or handles of resources."""
+    """Lists the inputs that an operation writes: references or resource handles."""
     if not op.type.startswith(WRITERS):
         return []
     args = zip(op.inputs, op.op_def.input_arg)

@@ -1,4 +1,4 @@
-"""Ranks: threads that replace the processes of Horovod where it is not installed.
+"""Replaces Horovod's processes by threads (ranks) where Horovod is not installed.
 
     from tf1to2.parity import stand_ins
 
@@ -44,7 +44,7 @@ SHUT_DOWN = (
 
 
 class World:
-    """The state that the ranks of a run share: the values that they exchange.
+    """The shared state of the ranks in a run, by which they exchange values.
 
     Args:
         size: the number of ranks.
@@ -91,7 +91,7 @@ class World:
 
 
 class Place(threading.local):
-    """The rank of a thread; a thread that `run` did not start is the only rank."""
+    """The rank of a thread; a thread not started by `run` is the only rank."""
 
     world, rank, initialized = None, 0, False
 
@@ -151,7 +151,7 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
 
 @contextlib.contextmanager
 def _sessions_with_threads():
-    """Gives each rank its own threads: a rank that waits must not stop another."""
+    """Gives each rank its own session threads, so that no rank blocks another."""
     make = v1.Session.__init__
 
     def init(self, target="", graph=None, config=None):
@@ -175,7 +175,7 @@ def _sessions_with_threads():
 
 
 def init():
-    """Initializes the rank; outside `run`, it is the only rank."""
+    """Initializes the rank; a thread outside `run` becomes the only rank."""
     HERE.world, HERE.initialized = HERE.world or World(1), True
 
 
@@ -236,7 +236,7 @@ class Compression:
 
 
 def _exchange(tensors):
-    """The tensors of all ranks: a list of lists, by rank."""
+    """Exchanges tensors with all ranks; returns a list of tensors for each rank."""
     world, here = _world(), rank()
     if world.size == 1:
         return [list(tensors)]
@@ -288,7 +288,7 @@ def _like(tensor, shape):
 
 
 def _mean(total, count):
-    """The mean from a sum: times 1 / count in float32 at least, as `ScaleBuffer`."""
+    """Divides a sum by `count`, computed at least in float32, as `ScaleBuffer` does."""
     if not total.dtype.is_floating:
         raise NotImplementedError("integers have no mean: use op=hvd.Sum")
     wide = tf.float64 if total.dtype == tf.float64 else tf.float32
@@ -327,7 +327,7 @@ def _reduce(tensors, op=Average, compression=Compression.none):
 
 
 def allreduce(tensor, average=None, compression=Compression.none, op=None, name=None):
-    """The mean over all ranks, or their sum.
+    """Computes the mean or the sum of a tensor over all ranks.
 
     Args:
         tensor: float tensor, variable or `tf.IndexedSlices`; with `hvd.Sum`, any.
@@ -354,20 +354,20 @@ def allreduce(tensor, average=None, compression=Compression.none, op=None, name=
 
 
 def allgather(tensor, name=None):
-    """The rows of all ranks, one after the other; ranks may have different numbers."""
+    """Concatenates the rows of all ranks; the number of rows may differ by rank."""
     tensor = tf.convert_to_tensor(tensor)
     whole = tf.concat([parts[0] for parts in _exchange([tensor])], 0)
     return _like(whole, [None] + tensor.shape.as_list()[1:])
 
 
 def broadcast(tensor, root_rank, name=None):
-    """The tensor of one rank."""
+    """Returns the tensor of the rank `root_rank` in every rank."""
     tensor = tf.convert_to_tensor(tensor)
     return _like(_exchange([tensor])[root_rank][0], tensor.shape)
 
 
 def broadcast_variables(variables, root_rank):
-    """Sets the variables of all ranks, a list of them, to those of one."""
+    """Sets the variables of every rank to the values in the rank `root_rank`."""
     if not isinstance(variables, (list, tuple)):
         raise ValueError("broadcast_variables takes a list of variables")
     values = _exchange([tf.convert_to_tensor(v) for v in variables])[root_rank]
@@ -376,7 +376,7 @@ def broadcast_variables(variables, root_rank):
 
 
 def broadcast_global_variables(root_rank):
-    """An op that sets all global variables, slots among them, to those of one rank."""
+    """Returns an op that sets all global variables to the values in one rank."""
     if tf.executing_eagerly():
         raise RuntimeError(
             "hvd.broadcast_global_variables() does not support eager execution. Please "
@@ -437,7 +437,7 @@ class DistributedOptimizer(v1.train.Optimizer):
         self._divide, self._counter = average_aggregated_gradients, None
 
     def compute_gradients(self, *args, **kwargs):
-        """The gradients, reduced over all ranks."""
+        """Computes the gradients, and reduces them over all ranks."""
         pairs = self._optimizer.compute_gradients(*args, **kwargs)
         gradients, variables = zip(*pairs)
         if self._sparse_as_dense:
@@ -558,7 +558,7 @@ class DistributedGradientTape:
         return getattr(self._tape, name)
 
     def gradient(self, target, sources, output_gradients=None):
-        """The gradients, reduced over all ranks."""
+        """Computes the gradients, and reduces them over all ranks."""
         gradients = self._tape.gradient(target, sources, output_gradients)
         if self._sparse_as_dense:
             gradients = _dense(gradients)

@@ -66,7 +66,7 @@ class Recording:
 
     @functools.cached_property
     def about(self):
-        """The versions, machine and settings that made the recording, a dict."""
+        """Returns a dict of the versions, machine and settings of the recording."""
         return json.loads(self._store["about.json"])
 
     @functools.cached_property
@@ -90,7 +90,7 @@ class Recording:
         return dict(self._answers[entry["number"]])
 
     def answer_float32(self, key, request):
-        """The recorded answer to `request` as given, in the strict settings.
+        """Returns the recorded answer to `request` in float32 with strict settings.
 
         Raises:
             StaleRecording: the page or the request is not what was recorded.
@@ -112,7 +112,7 @@ class Recording:
         )
 
     def stands(self, entry):
-        """Whether an `Entry` is recorded and not stale; if so, sets its answers."""
+        """Returns whether a valid recording of an `Entry` exists; sets its answers."""
         if not self.path.exists():
             return False
         try:
@@ -131,7 +131,7 @@ class Recording:
         return self._codes[name]
 
     def fingerprint(self, request):
-        """Hash of the code, with what it imports, and of the request."""
+        """Computes a hash of the page's code, its imports, and the request."""
         store = {}
         text = structure.pack(request, store)
         digest = hashlib.sha256((self._code(request["name"]) + text).encode())
@@ -241,7 +241,7 @@ def cpu():
 
 
 def cpu_features():
-    """The properties of the processor that change last bits: to be read, not tested.
+    """Lists the processor's features that may change the last bits of a result.
 
     These are its maker, vector instructions, and the size of a core's first data cache.
     The approximations `rcpps` and `rsqrtps`, from which kernels compute 1 / x and
@@ -267,7 +267,7 @@ def _first_caches():
 
 
 def system():
-    """The operating system and the kind of processor."""
+    """Describes the operating system and the kind of processor."""
     return f"{platform.system()} {platform.machine()}"
 
 
@@ -281,7 +281,7 @@ def _of_the_processor(field):
 
 
 def find_python37():
-    """Path of a Python 3.7: `TF1_PYTHON`, `python3.7`, or one of pyenv's.
+    """Finds a Python 3.7: from `TF1_PYTHON`, `python3.7`, or pyenv.
 
     Raises:
         NoGenuineTensorFlow: it was not found; the message says how to install it.
@@ -463,7 +463,7 @@ runpy.run_module("tf1to2.parity.v1", run_name="__main__", alter_sys=True)
 
 
 def _unimported(page, module, message):
-    """The message for a page that cannot be imported: the reason, and what to do."""
+    """Formats the message for a page that cannot be imported, with advice."""
     text = f"{page.name} cannot be imported: {message}"
     top = module.partition(".")[0]
     entries = map(pathlib.Path, page.path_entries)

@@ -1,4 +1,4 @@
-"""Proves the behaviour for bad input: each side's exception, or its answer.
+"""Proves the behaviour for bad input: the exception or the answer of each side.
 
 In the default settings several threads run operations. If two operations fail, either
 may be the first: then only the class of the exception is compared, not its message.

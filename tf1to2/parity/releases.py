@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 
 @functools.cache
 def here(where):
-    """Whether the installed releases fulfil a requirement.
+    """Returns whether the installed releases meet the requirement `where`.
 
     Args:
         where: a requirement of pip's, such as "tensorflow<2.17" or "keras>=3.14"; ""

@@ -1,4 +1,4 @@
-"""Matches variables of a port that have other names: by similarity and shape.
+"""Matches variables whose names differ in a port, by name similarity and shape.
 
 `convert-checkpoint --map auto` matches in the same way. The proof fails if a match is
 wrong, because the values of variables in a proof depend on their names.
@@ -12,14 +12,14 @@ AUTO = "auto"
 
 
 class Kind(typing.NamedTuple):
-    """The shape of a variable; its dtype may differ, as a program may be widened."""
+    """The shape and dtype of a variable, for matching by shape."""
 
     shape: tuple
     dtype: str = ""
 
 
 def shapes_of(answer):
-    """{name: shape} of the variables in an answer of the left page.
+    """Returns {name: shape} of the variables in an answer of the left page.
 
     They are the variables of a layer, or of a program at the end of its steps.
     """
@@ -34,7 +34,7 @@ def shapes_of(answer):
 
 
 def names(left, right):
-    """{name on the left: name on the right} of names that only one side has.
+    """Matches names that only one side has: {name on the left: name on the right}.
 
     Args:
         left, right: {name: shape}.

@@ -16,7 +16,7 @@ RAGGED = ["values", "row_splits"]
 
 
 def children(tree):
-    """The (key, subtree) pairs of a container, or None for a leaf."""
+    """Lists the (key, subtree) pairs of a container; returns None for a leaf."""
     if isinstance(tree, dict):
         return [(str(key), tree[key]) for key in tree]
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -30,7 +30,7 @@ def children(tree):
 
 
 def skeleton(tree):
-    """The containers of `tree` as text, leaves as "*": `(*, [*, *], {'a': *})`.
+    """Formats the containers of `tree` as text, with "*" for each leaf.
 
     Sparse and ragged tensors differ from tuples. A namedtuple shows its fields, not its
     name, and a dict its keys in order.
@@ -80,7 +80,7 @@ def map_arrays(function, tree, path=""):
 
 
 def arrays(tree):
-    """{path: array} of the NumPy arrays in `tree`: the values that are fed."""
+    """Returns {path: array} of the NumPy arrays in `tree`."""
     return {
         path: np.asarray(leaf)
         for path, leaf in flatten(tree)
@@ -89,7 +89,7 @@ def arrays(tree):
 
 
 def as_array(leaf):
-    """A leaf as a comparable array; text, bytes and None by their `repr`."""
+    """Converts a leaf to a comparable array; text, bytes and None to `repr` text."""
     if leaf is not None and not isinstance(
         leaf, (np.ndarray, np.generic, bool, int, float, complex, str, bytes)
     ):
@@ -105,7 +105,7 @@ def as_array(leaf):
 
 
 def answer(tree):
-    """{path: array} of everything in `tree`, the form in which answers are compared.
+    """Converts the leaves of `tree` to {path: array}, to compare answers.
 
     If the outputs are a container, its `skeleton` is the leaf "structure".
     """
@@ -119,14 +119,14 @@ def answer(tree):
 
 
 def widen(tree):
-    """`tree` with float32 arrays as float64: the first half of the float64 recipe."""
+    """Converts the float32 arrays in `tree` to float64, before a run in float64."""
     return map_arrays(
         lambda _, a: a.astype(np.float64) if a.dtype == np.float32 else a, tree
     )
 
 
 def narrow(leaves):
-    """An answer with float64 leaves as float32: the second half of the recipe."""
+    """Converts the float64 leaves of an answer to float32, after a run in float64."""
     return {
         path: leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf
         for path, leaf in leaves.items()
@@ -158,7 +158,7 @@ COTANGENTS = generator("cotangents").standard_normal(4093).astype(np.float32)
 
 
 def pack(document, store):
-    """JSON text of `document`; adds its arrays to the dict `store` under new keys."""
+    """Converts `document` to JSON text, and adds its arrays to the dict `store`."""
 
     def encode(tree):
         if isinstance(tree, (np.ndarray, np.generic)):
@@ -184,7 +184,7 @@ def pack(document, store):
 
 
 def unpack(text, store):
-    """The document that `pack` wrote."""
+    """Restores the document that `pack` wrote."""
 
     def decode(tree):
         if isinstance(tree, list):
@@ -204,7 +204,7 @@ def unpack(text, store):
 
 
 def place(error, folders):
-    """The last line in the given folders that an exception passed: "left.py, line 7".
+    """Finds the last line of an exception's traceback inside the given folders.
 
     Args:
         error: the exception.

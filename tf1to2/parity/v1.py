@@ -48,7 +48,7 @@ def seed_numpy(seed):
 
 
 def _unset_placement():
-    """Makes sessions raise for a missing device, whatever is set for eager code."""
+    """Makes sessions raise for a missing device, also if eager code accepts it."""
     from tensorflow.python.eager import context
 
     return mock.patch.object(context.context(), "_soft_device_placement", None)
@@ -278,7 +278,7 @@ def _gradients(outputs, sources):
 
 
 def cotangent(tf, target, offset):
-    """The upstream gradient of output number `offset`, with the shape of `target`."""
+    """Creates the upstream gradient of an output, with the shape of `target`."""
     table = tf.constant(structure.COTANGENTS)
     places = (tf.range(tf.size(target)) + 101 * offset) % len(structure.COTANGENTS)
     return tf.cast(tf.reshape(tf.gather(table, places), tf.shape(target)), target.dtype)
@@ -295,7 +295,7 @@ def respond(module, request, folders=()):
 
 
 def raised(error):
-    """An exception as an answer."""
+    """Converts an exception to an answer: its type and message as arrays."""
     return {
         "raised": np.asarray(structure.error_name(type(error))),
         "message": np.asarray(str(error)),
@@ -303,7 +303,7 @@ def raised(error):
 
 
 def sentence(message):
-    """A message of 1.15 without the nodes, files and stacks at its end."""
+    """Removes nodes, files and stacks from the end of a TensorFlow 1.15 message."""
     ends = r"\s*(\[\[|original stack trace|originally defined at|\n +File )"
     message = re.split(ends, message, maxsplit=1, flags=re.IGNORECASE)[0]
     return re.sub(r" \(defined at [^)]*\) ?", "", message)
@@ -363,7 +363,7 @@ def main(requests_path, answers_path, settings, *apart):
 
 
 def _answer(answers_path, name, request, watching):
-    """The answer to a request, {path: array}; its key `told` has the races or seeds.
+    """Answers a request with {path: array}, including its races or seeds.
 
     Raises:
         SystemExit: the page cannot be imported. The first line of the file
@@ -391,7 +391,7 @@ def _answer(answers_path, name, request, watching):
 
 
 def _in_a_process(answers_path, *asked):
-    """As `_answer`, but in a forked process where the system can fork."""
+    """Calls `_answer`, in a forked process where the system can fork."""
     if not hasattr(os, "fork"):
         return _answer(answers_path, *asked)
     path = answers_path + ".own.npz"

@@ -74,7 +74,7 @@ def _seed(request):
 
 
 class Untraced(AssertionError):
-    """A program must run in a `tf.function`, but called no such function."""
+    """A program had to call a `tf.function`, but called none."""
 
 
 class _Call:
@@ -165,7 +165,7 @@ def _gradients(tape, outputs, sources):
 
 
 def _tensors(source):
-    """The source as a tape takes it: for a Keras variable, the variable's value."""
+    """Returns a tape's source; for a Keras variable, the variable's value."""
     return source if isinstance(source, (tf.Tensor, tf.Variable)) else source.value
 
 
@@ -201,7 +201,7 @@ def _run_layer(module, request, way):
 
 
 def _owned(module, layer, request):
-    """[(name on the left, variable)] of a layer, sorted, and of its trained variables.
+    """Lists a layer's variables and trained variables, each with its left name.
 
     The names come from `old_names(layer)` of a Keras page, or from the request.
     """
@@ -218,7 +218,7 @@ def _owned(module, layer, request):
 
 
 def _by_keyword(layer):
-    """Wraps a Keras layer: passes by keyword the arguments that are no tensors."""
+    """Wraps a Keras layer, to pass arguments that are not tensors by keyword."""
     names = list(inspect.signature(layer.call).parameters)
 
     def call(*args, **kwargs):
@@ -230,7 +230,7 @@ def _by_keyword(layer):
 
 
 def _old_names(request):
-    """A function from the name of a variable to its name on the left page.
+    """Returns a function that maps a variable's name to its name on the left page.
 
     `variables` of the request is {old: new}; both may end in `*`, which means the same
     text on both sides.
@@ -250,7 +250,7 @@ def _old_names(request):
 
 
 def _matched(request, shapes):
-    """`request` with matched names in place of "auto"; stores them in `matched`, too.
+    """Replaces "auto" in `request` by matched variable names.
 
     Args:
         request: has `left`, {name on the left: shape}, and `matched`, which is filled.
@@ -263,7 +263,7 @@ def _matched(request, shapes):
 
 
 def _renamed(tree, old):
-    """`tree` with the keys of its dicts renamed."""
+    """Renames the keys of all dicts in `tree` by the function `old`."""
     if isinstance(tree, dict):
         return {
             old(k) if isinstance(k, str) else k: _renamed(x, old)
@@ -338,7 +338,7 @@ def _run_steps(steps):
 
 
 def as_numpy(tree):
-    """A structure with arrays in place of its tensors and variables."""
+    """Replaces the tensors and variables in a structure by arrays."""
     return tf.nest.map_structure(
         lambda v: v.numpy() if hasattr(v, "numpy") else v, tree
     )
@@ -346,7 +346,7 @@ def as_numpy(tree):
 
 @contextlib.contextmanager
 def _quiet():
-    """A context that drops the warning that functions of tf.data do not run eagerly."""
+    """Suppresses, in the context, the warning that tf.data functions are not eager."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Even though the `tf.config.experimental_run")
         yield
@@ -354,7 +354,7 @@ def _quiet():
 
 @contextlib.contextmanager
 def _functions_of(module):
-    """A context: the list of `tf.function`s that `module` has, and of new ones."""
+    """Collects, in a list, the `tf.function`s of `module` and those made later."""
     make = tf.function
     kind = type(make(lambda: None))
     functions = [value for value in vars(module).values() if isinstance(value, kind)]
@@ -371,7 +371,7 @@ def _functions_of(module):
 
 @contextlib.contextmanager
 def _calls():
-    """A context: a list that grows at each call and trace of a `tf.function`."""
+    """Collects, in a list, the `tf.function` of each call or trace in the context."""
     kind = type(tf.function(lambda: None))
     called = []
 
@@ -391,5 +391,5 @@ def _calls():
 
 
 def fed(request):
-    """{path: array} of the inputs of a request that become tensors."""
+    """Returns {path: array} of the inputs in a request that become tensors."""
     return structure.arrays(request["args"])

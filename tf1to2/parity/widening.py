@@ -1,4 +1,4 @@
-"""Runs a program that names float32 in float64.
+"""Runs a program in float64, although its code names float32.
 
     with widened():
         train(images.astype(np.float64))
@@ -25,7 +25,7 @@ from tf1to2.parity import formulas
 
 
 def widened(wanted=True):
-    """A context in which float32 is float64; if not `wanted`, it does nothing."""
+    """Makes float32 mean float64 in the context; no effect if `wanted` is false."""
     if not wanted:
         return _as_it_is()
     return _widened()
@@ -84,7 +84,7 @@ def wide(value):
 
 
 def _numbers(value):
-    """Whether a value is a float, or lists of numbers."""
+    """Returns whether a value is a float, or a list of numbers, maybe nested."""
     if isinstance(value, (list, tuple)):
         return all(map(_plain, _flat(value)))
     return isinstance(value, float)
@@ -102,13 +102,13 @@ def _plain(value):
 
 @contextlib.contextmanager
 def _in_1():
-    """A context that widens TensorFlow 1: `tf.float32` gets the number of float64."""
+    """Makes `tf.float32` mean float64 in TensorFlow 1, inside the context."""
     from tensorflow.python.framework import dtypes, tensor_util
 
     make, array_of = tensor_util.make_tensor_proto, tensor_util.MakeNdarray
 
     class Kept(dtypes.DType):
-        """A float32 that a kernel needs itself, such as the flow of a TensorArray.
+        """A true float32 type, for kernels that require float32.
 
         It equals `tf.float32` of the program, so that gradients pass through it.
         """
@@ -200,7 +200,7 @@ def _widen_policy(config, stack):
 
 
 def _names_of(dtype):
-    """[(module, name)] of the names of `dtype` in public modules and in programs."""
+    """Lists (module, name) for each global variable with `dtype` as its value."""
     return [
         (module, name)
         for module in list(sys.modules.values())

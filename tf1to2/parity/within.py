@@ -40,14 +40,14 @@ class Within:
             raise ValueError(f"within {self.leaf!r}: give the reason, why=…")
 
     def names(self, path):
-        """Whether the bound applies to the leaf `path`."""
+        """Returns whether the bound applies to the leaf `path`."""
         return any(
             p == self.leaf or p.startswith(self.leaf + "/") or _like(p, self.leaf)
             for p in (path, path.removeprefix("outputs/"))
         )
 
     def needs(self, leaf):
-        """The distance of a measured `Leaf` in the unit of the bound."""
+        """Returns the distance of a `Leaf` in the bound's unit: ULP or relative."""
         return leaf.ulps if isinstance(self.bound, int) else leaf.relative
 
     def holds(self, leaf):

@@ -31,7 +31,7 @@ def probes():
 
 @functools.cache
 def probed():
-    """{name: its probes}, also for aliases, which are the same object in 1.15.5."""
+    """Returns {name: its probes}, also for aliases of the name in 1.15.5."""
     found = {}
     for row in probes():
         for name in facts.aliases(row.name):

@@ -103,7 +103,7 @@ is not."""
 
 
 def _contradictions(told):
-    """Lists lines on cases whose results in float64 and in float32 are far apart.
+    """Lists text lines on cases with very different results in float64 and float32.
 
     Args:
         told: pairs of an entry and its seeds; cases with seeds draw other numbers.
@@ -135,7 +135,7 @@ PLAIN, MOST = 3, 12  # how many names of a pair of seeds, and pairs, are printed
 
 
 def _drawn(recording, kept, wide, narrow):
-    """Saves and lists the seeds of random operations by case: a port needs them.
+    """Saves the seeds of random operations by case, and lists them for the port.
 
     All seeds are saved beside the recording, as {case: {"float64" or "float32": {name
     of an operation: [seed, seed2]}}}. A formula in place of a kernel without float64
@@ -176,7 +176,7 @@ def _drawn(recording, kept, wide, narrow):
 
 
 def _pairs(case, seeds):
-    """Lists a line for each pair of seeds with which a case draws."""
+    """Lists a text line for each seed pair of a case, up to a limit."""
     by_pair = {}
     for op, pair in seeds.items():
         by_pair.setdefault(tuple(pair), []).append(op)
@@ -194,7 +194,7 @@ def _few(names, most):
 
 
 def _today():
-    """The release and the system, as `float32.here`, without importing TensorFlow."""
+    """Describes the TensorFlow release and the system, without importing TensorFlow."""
     try:
         version = importlib.metadata.version("tensorflow")
     except importlib.metadata.PackageNotFoundError:
@@ -209,7 +209,7 @@ NARROW = (
 
 
 def _unexpected(entries, where, of="answer"):
-    """Finds entries whose page raised on 1.15, to report them before a proof runs.
+    """Finds entries whose page raised an unexpected exception on TensorFlow 1.15.
 
     Args:
         entries: the entries that ran.
@@ -232,7 +232,7 @@ def _unexpected(entries, where, of="answer"):
 
 
 def _racing(answered):
-    """Finds leaves that differ between two runs: their case has a race.
+    """Finds leaves that differ between two runs, because the case has a race.
 
     Args:
         answered: pairs of an entry and its answer when it was run again.
@@ -254,7 +254,7 @@ def _racing(answered):
 
 
 def _by_case(entries, said):
-    """For each case, the text of its first size in {key of an entry: text}."""
+    """Selects, for each case, the text of its first size that has a text."""
     first = {}
     for entry in entries:
         if entry.key in said:
@@ -297,7 +297,7 @@ def _check(proof, entries):
 
 
 def _refuse_far(pair, entry, form, recorded, answer, sides):
-    """Raises if a leaf differs from the recording more than a port may."""
+    """Raises an error if a leaf differs from the recording more than is allowed."""
     leaves = measure(recorded, answer, sides, entry.case.kind)
     for _, leaf in pair.wrong(entry.case, [(form, leaf) for leaf in leaves]):
         cpu = pair.recording.about["cpu"]
@@ -307,7 +307,7 @@ def _refuse_far(pair, entry, form, recorded, answer, sides):
 
 
 def _shapes(answer):
-    """An answer with the shapes of its arrays in place of their numbers."""
+    """Replaces the arrays of an answer by their shapes."""
     return {
         path: leaf if path == "structure" else np.array(leaf.shape)
         for path, leaf in answer.items()

@@ -114,13 +114,13 @@ def _left(found, shown, module):
 
 
 def _right(entry):
-    """The code of the port's function for an entry, still to be written."""
+    """Returns the code of an unported function, for the user to complete."""
     name, args = entry.right
     return UNPORTED.format(function=name, args=", ".join(args), note=entry.note)
 
 
 def _case(entry):
-    """The code of the case for an entry."""
+    """Returns the code that adds the case of an entry to the pair."""
     if isinstance(entry, Script):
         return f'pair.program("{entry.right[0]}", "all of it")'
     lines = [f'    "{entry.right[0]}",', '    "first",']
@@ -132,14 +132,14 @@ def _case(entry):
 
 
 def _settings(source, found):
-    """The code of the arguments of `Pair` after the paths: ", seed=1, widen=True"."""
+    """Returns the code of `Pair`'s arguments after the paths: ", seed=1"."""
     seed = any(one.kind != "op" for one in found)
     wide = re.search(rb"\bfloat32\b", source.read_bytes())
     return ", seed=1" * seed + ", widen=True" * bool(wide)
 
 
 def _import_of(source, folder):
-    """(the dotted name of the module, the argument `folders` of `Pair` or "")."""
+    """Returns a module's dotted name, and the code of `folders` for `Pair` or ""."""
     from tf1to2.pages import page
 
     folder, path = folder.resolve(), source.resolve()

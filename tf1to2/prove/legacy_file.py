@@ -89,7 +89,7 @@ STEPPED = """\
 
 
 def imported(module, called):
-    """The statement that imports a module, given its dotted name and a local name."""
+    """Returns the code that imports a module under a local name."""
     package, _, name = module.rpartition(".")
     line = f"from {package} import {name}" if package else f"import {name}"
     return line if called == name else f"{line} as {called}"
@@ -109,24 +109,24 @@ class Entry:
     kind, own, fed, note = "program", (), (), ""
 
     def left(self, module, called):
-        """The function of the left page; `called` is the page's name for the module."""
+        """Returns the code of the left page's function."""
         raise NotImplementedError
 
     @property
     def args(self):
-        """The parameters of both pages: its own, then the fed ones."""
+        """Lists the parameters of both pages: first `own`, then the placeholders'."""
         return [*self.own, *self._feeding]
 
     @property
     def _feeding(self):
-        """{parameter: the `Placeholder` that it feeds}."""
+        """Returns {parameter: `Placeholder`}, by the placeholder that it feeds."""
         names = [one.target.rpartition(".")[2].lstrip("_") for one in self.fed]
         names = [f"{n}_fed" if n in self.own else n for n in names]
         return dict(zip(names, self.fed, strict=True))
 
     @property
     def specs(self):
-        """The description of an array, `normal(8)`, for each of `args`."""
+        """Lists the code of an array, such as `normal(8)`, for each of `args`."""
         return [*map(self._guess, self.own), *(one.spec for one in self.fed)]
 
     def _guess(self, name):
@@ -135,7 +135,7 @@ class Entry:
 
     @property
     def right(self):
-        """(name, parameters) of the function of the port."""
+        """Returns the name and the parameters of the port's function."""
         return self.name, self.args
 
 
@@ -302,12 +302,12 @@ class Placeholder:
         self.target, self.tensors, self.spec = target, tensors, spec
 
     def value(self, argument):
-        """The code of the value that is fed: `argument`, or `as_sparse(argument)`."""
+        """Returns the code of a fed value: `argument` or `as_sparse(argument)`."""
         sparse = isinstance(self.tensors, dict)
         return f"as_sparse({argument})" if sparse else argument
 
     def by_name(self, argument):
-        """[(name of a fed tensor, code of its value)]: three for a sparse one."""
+        """Lists (tensor name, code of its value); a sparse placeholder has three."""
         if not isinstance(self.tensors, dict):
             return [(self.tensors, argument)]
         value = self.value(argument)
@@ -315,7 +315,7 @@ class Placeholder:
 
 
 def entries(source):
-    """The parts of a legacy file that become cases, and notes on those that do not.
+    """Lists the parts of a legacy file that become cases, and notes on other parts.
 
     Raises:
         CommandError: it cannot be read, or no part of it becomes a case.
@@ -361,12 +361,12 @@ def entries(source):
 
 
 def _dict(items):
-    """The code of a dict in a function, with a line for each item if it is long."""
+    """Formats a dict as code; a long dict has one item per line."""
     return _listed(items, "{}")
 
 
 def _listed(items, brackets="[]"):
-    """The code of a list of items, each on a line of its own if they are long."""
+    """Formats a list as code; a long list has one item per line."""
     items, (begin, end) = list(items), brackets
     line = begin + ", ".join(items) + end
     if len(line) < 70:
@@ -375,7 +375,7 @@ def _listed(items, brackets="[]"):
 
 
 def _imports(tree):
-    """The modules that a file imports, by their local names."""
+    """Returns the local names of the modules that a file imports."""
     return {
         (alias.asname or alias.name).partition(".")[0]
         for node in ast.walk(tree)
@@ -398,7 +398,7 @@ def _works(statement, imports):
 
 
 def _results(assign):
-    """The variables that get results of session.run, except those of training steps."""
+    """Lists variables assigned from session.run, except results of training steps."""
     (target, *_), fetched = assign.targets, (*assign.value.args, None)[0]
     if isinstance(target, ast.Name):
         return [target.id]
@@ -412,7 +412,7 @@ def _results(assign):
 
 
 def _required(function):
-    """The parameters without a default."""
+    """Lists the parameters of a function that have no default."""
     arguments = function.args
     return [a.arg for a in arguments.args][
         : len(arguments.args) - len(arguments.defaults)
@@ -420,12 +420,12 @@ def _required(function):
 
 
 def _calls(node):
-    """The names of all functions that are called, without their modules."""
+    """Returns the names of all called functions in a node, without their modules."""
     return {_called(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
 
 
 def _called(call):
-    """The called function's name without module: placeholder of tf.placeholder."""
+    """Returns a called function's name without its module, None if it has no name."""
     function = getattr(call, "func", None)
     return getattr(function, "attr", getattr(function, "id", None))
 
@@ -436,7 +436,7 @@ def _is_self(node):
 
 
 def _unconditional(statements):
-    """Yields the statements that do not depend on a condition."""
+    """Yields the statements outside if, for, while and try blocks."""
     for statement in statements:
         if isinstance(statement, ast.With):
             yield from _unconditional(statement.body)
@@ -445,7 +445,7 @@ def _unconditional(statements):
 
 
 def _assigned(node):
-    """Yields (name, value) of the assignments to attributes of self."""
+    """Yields (name, value) for each assignment to an attribute of self."""
     for statement in ast.walk(node):
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
@@ -455,7 +455,7 @@ def _assigned(node):
 
 
 def _read_of(node, name):
-    """The attributes of an argument that a class reads: x of `config.x`."""
+    """Lists the attributes of the argument `name` that a class reads."""
     known = {name} | {
         f"self.{target}"
         for target, value in _assigned(node)
@@ -470,7 +470,7 @@ def _read_of(node, name):
 
 
 def _placeholders(node):
-    """Yields the `Placeholder`s that are assigned."""
+    """Yields a `Placeholder` for each assigned placeholder in a node."""
     seen = {}
     for statement in ast.walk(node):
         call = getattr(statement, "value", None)
@@ -500,13 +500,13 @@ def _placeholders(node):
 
 
 def _numbered(name, seen):
-    """The unique name that a graph makes of a name: x, then x_1."""
+    """Makes a name unique, as a graph does: x, then x_1."""
     seen[name] = seen.get(name, 0) + 1
     return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
 
 
 def _sparse_names(given, seen):
-    """The names of the three placeholders, in order: shape, values, indices."""
+    """Returns the names of a sparse placeholder's shape, values and indices."""
     parts = {"dense_shape": "shape", "values": "values", "indices": "indices"}
     return {
         field: _numbered(f"{given}/{part}" if given else "Placeholder", seen)
@@ -515,7 +515,7 @@ def _sparse_names(given, seen):
 
 
 def _spec(dtype, shape, ndim):
-    """The description of an array for a placeholder: `normal(8, 3)`."""
+    """Returns the code of an array for a placeholder, such as `normal(8, 3)`."""
     sizes = getattr(shape, "elts", [None] * ndim)
     dims = [s.value if isinstance(s, ast.Constant) else None for s in sizes]
     text = ", ".join(str(d if isinstance(d, int) else 8) for d in dims)

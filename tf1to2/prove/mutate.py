@@ -1,4 +1,4 @@
-"""`tf1to2 mutate`: breaks a right page on purpose, and sees whether a proof notices.
+"""`tf1to2 mutate`: breaks a right page, to check that its proof notices.
 
 Prints the changes that no check and no test noticed. Some of these do not change any
 number (a name in a message, a bound that is never reached); the others show that cases
@@ -54,7 +54,7 @@ REASON = ".reason"
 
 
 def owner(source, line):
-    """The name of the last function at top level that starts at or before `line`."""
+    """Finds the top-level function that starts last, at or before `line`."""
     names = [
         node.name
         for node in ast.parse(source).body
@@ -64,7 +64,7 @@ def owner(source, line):
 
 
 def fault(where, name, first=None):
-    """Runs the checks and tests of a proof: the first failure as text, or "".
+    """Runs the checks and tests of a proof; returns the first failure, or "".
 
     Other pairs of the same file do not count.
 
@@ -98,7 +98,7 @@ def fault(where, name, first=None):
 
 
 def _begin(folder, path, root, entries, text):
-    """Makes this process, and those it starts, import `text` in place of a module."""
+    """Makes this process and its children import `text` in place of a module."""
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
@@ -134,7 +134,7 @@ def _try(folder, path, root, entries, text, where, name, first):
 
 
 def modules_of(page, whole=False):
-    """Paths of the modules of a page: of a package, all modules, `__init__.py` first.
+    """Lists the paths of a page's modules; for a package, `__init__.py` is first.
 
     With `whole`, also those that it imports from its root, except files that
     `tf1to2 take` wrote: these are proven in this project."""
@@ -152,7 +152,7 @@ def modules_of(page, whole=False):
 
 
 def cases_beside(test, name):
-    """Paths of a test, and of modules in a folder beside it named like the proof."""
+    """Lists the paths of a test and of its modules in the folder `name` beside it."""
     path = pathlib.Path(test.__file__)
     return [path, *sorted((path.parent / name).rglob("*.py"))]
 
@@ -255,14 +255,14 @@ class Pool:
         self.running[key] = process, folder, time.monotonic()
 
     def as_it_is(self):
-        """Whether the unchanged page passes, run in the way of the changed pages."""
+        """Returns whether the unchanged page passes, tested like a changed page."""
         path, start = self.modules[0], time.monotonic()
         ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
         self.limit = max(SECONDS, PATIENCE * (time.monotonic() - start))
         return verdict == "unnoticed"
 
     def changes(self):
-        """{description: (path of a module, its changed text, pair to try first)}."""
+        """Returns {description: (module path, changed text, pair to try first)}."""
         found = {}
         for path in self.modules:
             source = path.read_text("utf-8")
@@ -278,7 +278,7 @@ class Pool:
 
 
 def _names(where):
-    """Asks another process for the names of all proofs: this one must run nothing."""
+    """Lists the names of all proofs, in another process, to run nothing in this one."""
     program = (
         "from tf1to2.parity import providers;"
         f"print(*providers.provider({where!r}).names())"
@@ -351,7 +351,7 @@ def _progress(done, of):
 
 
 def score(report):
-    """(how many changes were noticed, how many were tried); a hang is noticed."""
+    """Counts the noticed changes and all tried changes; a hang counts as noticed."""
     verdicts = list(report["results"].values())
     return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
 

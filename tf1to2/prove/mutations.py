@@ -88,7 +88,7 @@ def mutants(source):
 
 
 def _arguments(tree):
-    """{id of a node: names of the parameters of the innermost function around it}."""
+    """Returns {node id: parameter names of the innermost function around the node}."""
     found = {}
     for node in ast.walk(tree):  # outer functions first
         if isinstance(node, ast.FunctionDef):
@@ -99,7 +99,7 @@ def _arguments(tree):
 
 
 def _nodes(tree):
-    """All nodes inside functions, classes and tables; a copy has the same order."""
+    """Lists all nodes in functions, classes and tables, in a fixed order."""
     return [
         node
         for part in tree.body
@@ -109,14 +109,14 @@ def _nodes(tree):
 
 
 def _is_table(part):
-    """Whether a statement of a module assigns a table: a name that is not `__all__`."""
+    """Returns whether a statement assigns a name other than `__all__`."""
     if not isinstance(part, ast.Assign):
         return False
     return "__all__" not in [ast.unparse(target) for target in part.targets]
 
 
 def _whole(tree):
-    """ids of the lists, tuples, sets and dicts from which no element is dropped.
+    """Finds the ids of lists, tuples, sets and dicts that must keep all elements.
 
     Examples are a row of a matrix, values that are unpacked, a result that is returned.
     Without an element the program raises, or every comparison fails, so that the change
@@ -211,7 +211,7 @@ def _drop_key(index):
 
 
 def _changes(node, docstrings, arguments):
-    """Yields (description, function that changes a copy of `node`)."""
+    """Yields (description, change) for a node; `change` modifies a copy of `node`."""
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield (
             f"{node.value!r} becomes {node.value + 1!r}",
@@ -316,7 +316,7 @@ def _drop_cast(field, index):
 
 
 def _in_float32_alone(side, names):
-    """A change of a number that has an effect only if an argument is float32."""
+    """Returns a change to a number, which has an effect only in float32."""
     single = " or ".join(f"getattr({n}, 'dtype', None) == 'float32'" for n in names)
 
     def change(node):

@@ -4,7 +4,7 @@ import argparse
 
 
 def add_proofs(parser):
-    """Adds the arguments FILE, the file or module with proofs, and NAME, of proofs."""
+    """Adds the command-line arguments FILE (with proofs) and NAME (of proofs)."""
     parser.add_argument(
         "provider", metavar="FILE", help="test_port.py, or a module with proofs"
     )

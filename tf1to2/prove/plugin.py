@@ -69,7 +69,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def _pair(item):
-    """The `Pair` of a test, or None."""
+    """Returns the `Pair` of a test; None if the test belongs to no pair."""
     loaded = sys.modules.get("tf1to2.parity.pair")
     group = getattr(item, "cls", None)
     mine = loaded and isinstance(group, type) and issubclass(group, loaded.Parity)
@@ -77,7 +77,7 @@ def _pair(item):
 
 
 def _shown(excinfo):
-    """Formats an exception: a difference without frames, others with the page's."""
+    """Formats an exception; a failed comparison without a traceback."""
 
     def theirs(excinfo):
         ours = [str(entry.path).startswith(ENGINE) for entry in excinfo.traceback]

@@ -117,7 +117,7 @@ def _cases(proof):
 
 
 class _Case:
-    """One case in all its ways."""
+    """The proof results of one case, in all its ways."""
 
     def __init__(self, pair, case):
         self.pair, self.case = pair, case
@@ -174,7 +174,7 @@ class _Case:
         }
 
     def _races(self):
-        """The recording's sentences about races in the left page."""
+        """Lists the recorded sentences about races in the left page."""
         if self.unproven:
             return []
         races = self.pair.recording.about.get("races", {})
@@ -182,11 +182,11 @@ class _Case:
         return sorted({text for key in keys for text in races[key]})
 
     def _loose(self):
-        """The bounds of a proven case that are wider than needed: see `Pair.loose`."""
+        """Lists sentences on bounds that are wider than needed: see `Pair.loose`."""
         return [] if self.unproven or self.failures else self.pair.loose(self.case)
 
     def _rows(self):
-        """A dict for each leaf, the most distant first."""
+        """Makes a dict for each leaf, sorted with the largest distance first."""
         from tf1to2.parity.leaves import worst
 
         paths = {}
@@ -220,7 +220,7 @@ class _Case:
 
 
 def _finite(number):
-    """A number that JSON can represent: None if there is no distance."""
+    """Returns a number that JSON can represent: None in place of infinity."""
     return number if number < float("inf") else None
 
 
@@ -276,7 +276,7 @@ def _text(report, every=False):
 
 
 def _same(leaf):
-    """Whether a leaf is identical in every form."""
+    """Returns whether a leaf is identical in every measured form."""
     return all(leaf[form] == "identical" for form in FORMS if form in leaf)
 
 
@@ -294,7 +294,7 @@ def _counted(cases):
 
 
 def _table(cases, every):
-    """The table of leaves: in each case, the failing and the most distant ones."""
+    """Formats the table of leaves: failing and most distant leaves of each case."""
     forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
     rows = []
     for case in cases:

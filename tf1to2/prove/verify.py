@@ -94,7 +94,7 @@ class _Result:
 
 
 def _pairs(results):
-    """{pair: {column: {"verdict", "leaves", "ulps", "relative", "differ"}}}."""
+    """Summarizes the results of each pair by column: verdict, leaves, distances."""
     pairs = {}
     for result in results:
         columns = pairs.setdefault(result.pair, {})
@@ -121,7 +121,7 @@ def _pairs(results):
 
 
 def _skipped(proofs):
-    """[{"pair", "way", "reason"}] of the ways that cases skip."""
+    """Lists {"pair", "way", "reason"} for each way that a case skips."""
     rows = {
         (f"{proof.name}.{case.name}", way, reason)
         for proof, name in proofs

@@ -15,7 +15,7 @@ STANDARD_INPUT = "-"
 
 
 def write(path, findings):
-    """Writes the baseline; if that fails, no file changes.
+    """Writes the baseline file; if writing fails, the old file stays unchanged.
 
     A baseline counts the uses of a name in a file, so other edits do not change it.
     """
@@ -29,7 +29,7 @@ def write(path, findings):
 
 
 def read(path):
-    """Reads a baseline: {(absolute path, symbol): count}."""
+    """Reads a baseline into a Counter {(absolute path, symbol): number of uses}."""
     folder = os.path.dirname(os.path.abspath(path))
     try:
         with open(path, encoding="utf-8") as file:
@@ -52,7 +52,7 @@ def read(path):
 
 
 def new(findings, known):
-    """The findings beyond the counts of the baseline: the last uses in each file."""
+    """Returns the findings that exceed the baseline's count for their file and name."""
     left, fresh = collections.Counter(known), []
     for finding in findings:
         if left[_key(finding)]:

@@ -54,7 +54,7 @@ class Work:
 
     @property
     def pair(self):
-        """The pair of most of the findings, or ""."""
+        """Returns the pair that most findings link to, or "" if no finding has one."""
         pairs = collections.Counter(
             f.entry.pair for f in self.findings if "." in f.entry.pair
         )
@@ -62,7 +62,7 @@ class Work:
 
 
 def works(findings):
-    """Groups findings into `Work`, those that block most first.
+    """Groups findings by cause into `Work` objects, the most urgent stage first.
 
     Returns:
         List of `Work`, sorted by stage, then by the number of lines.
@@ -77,14 +77,14 @@ def works(findings):
 
 
 def work(findings, cause=None):
-    """The `Work` of one cause, or of all findings together."""
+    """Creates the `Work` for findings of one cause, or for all findings together."""
     edit = {_line(f) for f in findings if is_edited(f)}
     check = {_line(f) for f in findings if f.entry.verdict == "changed"}
     return Work(cause, findings, edit, check - edit)
 
 
 def certain(entry):
-    """Whether search and replace is enough: only names change in the call."""
+    """Whether search and replace can port a name: its call needs only new names."""
     if entry.verdict != "renamed":
         return False
     by_name = not entry.write or NAME.fullmatch(entry.write)
@@ -94,7 +94,7 @@ def certain(entry):
 
 @functools.cache
 def cause(entry):
-    """The `Cause` of an entry."""
+    """Returns the `Cause` to which a catalog entry belongs."""
     named, topics, causes = _table()
     symbol = entry.symbol
     if entry.verdict == "private":
@@ -113,7 +113,7 @@ def _line(finding):
 
 
 def is_edited(finding):
-    """Whether the line of a finding needs an edit after its import was edited."""
+    """Whether the line of a finding still needs an edit after its import is edited."""
     if finding.entry.verdict == "changed":
         return False
     if ".FLAGS." in finding.entry.symbol:  # absl's flags do not have this attribute
@@ -127,7 +127,7 @@ def is_edited(finding):
 
 @functools.cache
 def _table():
-    """({name: Cause}, {topic: Cause}, {key: Cause}) of causes.tsv."""
+    """Reads causes.tsv: returns ({name: Cause}, {topic: Cause}, {key: Cause})."""
     named, topics, causes = {}, {}, {}
     path = pathlib.Path(__file__).with_name("causes.tsv")
     for row in tsv.rows(path):

@@ -79,7 +79,7 @@ def add_rules(parser, verb):
 
 
 def rules(options):
-    """(select, ignore, exclude) from the command line, or from the project's settings.
+    """Returns (select, ignore, exclude) from the options or the project's settings.
 
     Raises:
         CommandError: a rule cannot match any finding.

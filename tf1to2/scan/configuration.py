@@ -16,7 +16,7 @@ KNOWN = (*LISTS, "baseline", "page")
 
 
 def find(start):
-    """The settings of the project around `start`, from the nearest file that has any.
+    """Returns the project settings from the nearest file at or above `start`.
 
     Returns:
         {"select", "ignore", "exclude": list of str, "baseline": path, "page": address},

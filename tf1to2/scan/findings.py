@@ -1,4 +1,4 @@
-"""Scans files: reads them, follows names through the project, looks names up."""
+"""Scans files: reads them, resolves imported names, and looks names up."""
 
 import dataclasses
 import functools
@@ -36,7 +36,7 @@ class Finding:
 
     @property
     def rules(self):
-        """The rules that match the finding: symbol, its modules, verdict and topic."""
+        """The rules that match this finding: symbol, modules, verdict and topic."""
         parts = self.entry.symbol.split(".")
         around = {".".join(parts[:end]) for end in range(2, len(parts) + 1)}
         return {self.entry.symbol, self.entry.verdict, self.entry.topic, *around} - {""}
@@ -68,7 +68,7 @@ class Report:
     page: str = ""
 
     def link(self, entry):
-        """The address of the pair, or of the topic, on the site; or ""."""
+        """Returns the URL of an entry's pair or topic, or "" if there is no URL."""
         if not (self.page and entry.pair):
             return ""
         folder = self.page.removesuffix("index.html").rstrip("/")
@@ -117,7 +117,7 @@ def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None
 
 
 def read(paths, excludes=(), progress=None, processes=None):
-    """Reads files and directories; the arguments are those of `scan`.
+    """Reads the files and directories to scan; has the same arguments as `scan`.
 
     Returns:
         (list of `reading.File`, `Project`, [(path, reason)] of files not fully read).
@@ -134,7 +134,7 @@ def read(paths, excludes=(), progress=None, processes=None):
 
 
 def of(file, project, select=(), ignore=()):
-    """The findings of one file.
+    """Returns the findings of one file, its idle ignore comments, and a count.
 
     Returns:
         ([(`judging.Judged`, `Finding`)], lines of the ignore comments that ignored
@@ -171,7 +171,7 @@ def _finding(file, one):
 
 
 def _ignored(file, use, rules):
-    """The numbers of the lines of a use's call whose comments ignore the use."""
+    """Returns the line numbers of the ignore comments that apply to a use."""
     return {
         line
         for line, ignored in file.ignores.items()

@@ -1,4 +1,4 @@
-"""Reads of flags: one report line per file, except for flags with a hyphen."""
+"""Finds reads of flags, which the report groups: one line per file."""
 
 import re
 
@@ -15,7 +15,7 @@ NOTE = "a flag with a hyphen is not an attribute of FLAGS: 1.15.5 raises, too"
 
 
 def read(origin):
-    """The flag that a use reads: "rate" for "tensorflow.flags.FLAGS.rate"; or "".
+    """Returns the flag that a use reads, such as "rate", or "" if it reads no flag.
 
     Args:
         origin: as in `records.Use`.
@@ -25,7 +25,7 @@ def read(origin):
 
 
 def judge(entry, origin, hyphens, text):
-    """The entry of a use; a new entry if the use reads a flag with a hyphen.
+    """Returns a use's entry, or a new entry if the use reads a flag with a hyphen.
 
     Args:
         entry: `catalog.Entry`.
@@ -49,13 +49,13 @@ def judge(entry, origin, hyphens, text):
 
 
 def is_read(finding):
-    """Whether a finding only reads a flag: it needs no edit after the import's edit."""
+    """Whether a finding only reads a flag, so that only its import needs an edit."""
     known = FLAGS.fullmatch(finding.entry.symbol)
     return bool(known) and not causes.is_edited(finding)
 
 
 def told(findings):
-    """The message for all reads of flags in a file."""
+    """Returns one message for all reads of flags in a file."""
     names = {finding.flag for finding in findings} - {""}
     return (
         f"FLAGS is read in {counted(len(findings), 'place')}: "

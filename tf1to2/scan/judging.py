@@ -18,7 +18,7 @@ ANYBODYS = {"eval", "initializer"}
 
 
 class Judged(typing.NamedTuple):
-    """A use, with its entry.
+    """A use of a TensorFlow name, with the catalog entry for that name.
 
     Attributes:
         use: `records.Use`.
@@ -75,7 +75,7 @@ def judge(file, project, everything=False):
 
 
 def asked(file, project):
-    """The indices, in `file.module.guards`, of guards that check a version."""
+    """Returns the indices, in `file.module.guards`, of guards that check a version."""
     return {
         number
         for use in file.module.uses
@@ -97,7 +97,7 @@ def _judged(use, origins):
 
 
 def _counts(use, entry):
-    """Whether an entry has a change for the kind of an argument that a use passes."""
+    """Whether an entry has a change for the kind of an argument in the use's call."""
     kinds = {kind for _, kind in use.call.kinds}
     return any(change.passed in kinds for change in entry.changes)
 
@@ -130,13 +130,13 @@ def _entry(origin, use):
 
 
 def _is_of_keras(origin, use):
-    """Whether a use is of the package keras, and not just an imported word."""
+    """Whether a use refers to the keras package, and is not just a bare word."""
     alone = use.bare and not use.origin.startswith("*")
     return keras_uses.is_of_the_package(origin) and not alone
 
 
 def _member(owner, name, use):
-    """The entry of a member of a class, or of all methods with that name; or None."""
+    """Returns the entry of a class member, or None if the member is no finding."""
     if name in methods.KERAS_ALONE and owner and ".keras." not in owner:
         return None  # the class is already a finding
     symbol = f"tf{owner.removeprefix('tensorflow')}.{name}"
@@ -159,7 +159,7 @@ def _member(owner, name, use):
 
 
 def _general(name):
-    """The entry of a method of an unknown class: its own, or its usual class's."""
+    """Returns the entry of a method when the object's class is unknown, or None."""
     usual = methods.CLASSES.get(name, "").removeprefix("tensorflow")
     return entries.lookup("." + name) or (
         entries.lookup(f"tf{usual}.{name}") if usual else None
@@ -172,14 +172,14 @@ def _looked_up(symbol, call):
 
 
 def _asks(origin):
-    """Whether an origin checks TensorFlow's version, or that a name exists."""
+    """Whether a name checks TensorFlow's version or whether another name exists."""
     name = records.public(origin)  # `tf.__version__`, and methods called on it
     versions = [v for v in guards.VERSIONS if name == v or name.startswith(f"{v}.")]
     return bool(versions) or origin.endswith(guards.ASKED)
 
 
 def _excused(guarded, judged, asked):
-    """The indices, in `judged`, of the uses in branches that only TensorFlow 1 runs.
+    """Returns the indices, in `judged`, of uses in branches for TensorFlow 1 only.
 
     A guard excuses a branch if TensorFlow 2 has all names of the other branch.
     """
@@ -223,12 +223,12 @@ def _is_of_v2(origin):
 
 
 def _says_which(origin):
-    """Whether a name says its version: it is in compat.v1 or compat.v2."""
+    """Whether a name shows its version: it is in compat.v1 or in compat.v2."""
     return _is_compat(origin) or _is_of_v2(origin)
 
 
 def _is_meant(one):
-    """Whether a use fits TensorFlow 2, which has the name and accepts its arguments."""
+    """Whether a use is valid in TensorFlow 2: the name exists, its arguments fit."""
     if one.origin.endswith(OF_V2_ALONE):
         return True
     return _is_ambiguous(one) and not entries.rejects(one.entry.symbol, one.use.call)
@@ -254,12 +254,12 @@ def _proves(one, file):
 
 
 def _is_ambiguous(one):
-    """Whether TensorFlow 2 also has the name, so that the use may be of either."""
+    """Whether a use may be of TensorFlow 1 or 2, because both have the name."""
     if _is_by_keras(one):
         return False
     return one.entry.verdict == "changed" or entries.lives(records.symbol(one.origin))
 
 
 def _is_by_keras(one):
-    """Whether a use is of a name that today's package keras does not have."""
+    """Whether a finding is a name of the keras package that Keras 3 lacks."""
     return keras_uses.is_of_the_package(one.entry.symbol)

@@ -1,4 +1,4 @@
-"""Ignore comments: `# tf1to2: ignore` and `# tf1to2: ignore[rule, rule]`."""
+"""Reads suppression comments: `# tf1to2: ignore`, `# tf1to2: ignore[rule, rule]`."""
 
 import re
 
@@ -10,7 +10,7 @@ MALFORMED = "write # tf1to2: ignore or # tf1to2: ignore[rule, rule]"
 
 
 def read(comments):
-    """Reads ignore comments.
+    """Finds the suppressed rules of each line, and malformed ignore comments.
 
     Args:
         comments: [(line, text)].

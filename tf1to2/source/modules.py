@@ -11,7 +11,7 @@ OTHERS = ("site-packages", "dist-packages")
 
 
 class Modules:
-    """The modules of the projects around some paths.
+    """Finds the modules of the projects around the scanned paths.
 
     Args:
         paths: the scanned paths. If no mark says where a project begins, each of these
@@ -26,7 +26,7 @@ class Modules:
         return {**vars(self), "_listed": {}, "_based": {}, "_found": {}, "_roots": {}}
 
     def is_local(self, folder, top):
-        """Whether the project has a module `top` for imports in a folder's files."""
+        """Whether the project has a module `top` that files in a folder can import."""
         return any(
             only in (None, top)
             and (top + ".py" in self._list(base) or top in self._list(base))
@@ -34,7 +34,7 @@ class Modules:
         )
 
     def find(self, folder, module):
-        """The file that an import of a module finds in the project, or None.
+        """Returns the project's file for an imported module; None if not found.
 
         Args:
             folder: of the importing file, absolute.
@@ -46,7 +46,7 @@ class Modules:
         return self._found[key]
 
     def root(self, folder):
-        """The folder of the project around a folder.
+        """Returns the root folder of the project that contains a folder.
 
         That is the repository, or the nearest folder with a mark; else the scanned
         directory, or the folder of the package.
@@ -105,7 +105,7 @@ class Modules:
         return os.path.join(folder, "__init__.py") if found else None
 
     def _bases(self, folder):
-        """Lists folders to import from, the nearest first: [(folder, only module)]."""
+        """Lists the folders to import from as (folder, only module), nearest first."""
         if folder not in self._based:
             self._based[folder] = list(self._climbed(folder, self.root(folder)))
         return self._based[folder]

@@ -24,7 +24,7 @@ class Unreadable(Exception):
 
 
 def python(data):
-    """The Python in the code cells of a notebook.
+    """Extracts the Python code from the code cells of a notebook.
 
     Args:
         data: bytes of the file.
@@ -79,7 +79,7 @@ def _source(cell):
 
 
 def _without_magics(source):
-    """The source of a cell, with lines that are not Python as comments."""
+    """Returns the source of a cell with its non-Python lines as comments."""
     magic = CELL_MAGIC.match(source)
     if magic and magic[1] in FOREIGN and not (magic[2] or "").endswith(".py"):
         return ""

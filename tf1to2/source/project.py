@@ -32,7 +32,7 @@ class Project:
         self._known, self._open, self._cut = {}, set(), False
 
     def hyphenated(self):
-        """{attribute: flag} for all flags with a hyphen: {"job_dir": "job-dir"}.
+        """Returns {attribute: flag} for flags with a hyphen: {"job_dir": "job-dir"}.
 
         Flags are global: one file defines them, and others read them.
         """
@@ -66,7 +66,7 @@ class Project:
             yield origin
 
     def _followed(self, file, origin):
-        """The origins of a name that another module passes on, cached.
+        """Finds and caches the origins of a name imported from another module.
 
         If modules import one another in a circle, the circle is cut. Then only the
         result of the first module is complete, and only that is cached.
@@ -103,7 +103,7 @@ class Project:
         return self._folders[file.path]
 
     def _find(self, file, module):
-        """The `reading.File` of a module that a file imports, or None."""
+        """Returns the `reading.File` of an imported module; None if not found."""
         key = self._folder(file), module
         if key not in self._found:
             self._found[key] = self._read(*key, file)
@@ -133,7 +133,7 @@ def _parts(origin):
 
 
 def _exported(owner, name, more):
-    """Finds the longest part of a chain that a module exports: (its origin, the rest).
+    """Finds the longest exported part of a chain: (its origin, rest of the chain).
 
     A module exports names, the results of functions, and attributes of objects:
     "build()", "Net().model".
@@ -153,14 +153,14 @@ def _inner(module, name):
 
 
 def _with(origin, more):
-    """Joins an origin and the rest of a chain; a name in a module follows a colon."""
+    """Joins an origin and the rest of a chain, with ":" after a project module."""
     if more.startswith(".") and origin.startswith("@") and ":" not in origin:
         return f"{origin}:{more[1:]}"
     return origin + more
 
 
 def _has(module, rest):
-    """Whether a module of TensorFlow has a name, so that `import *` binds it."""
+    """Whether a TensorFlow module has a name that `import *` binds."""
     name = rest.partition(".")[0].removesuffix("()")
     symbol = records.symbol(f"{module}.{name}")
     if entries.is_listed(deep.DEEP.sub(r"\1", symbol)):

@@ -1,4 +1,4 @@
-"""Reads files, in one process or, if there are many, in several."""
+"""Reads files in one process, or many files in several processes."""
 
 import concurrent.futures
 import contextlib
@@ -106,7 +106,7 @@ def _size(path):
 
 @contextlib.contextmanager
 def _later(number):
-    """A context: a signal that arrives inside it is handled at its end."""
+    """Delays a signal that arrives in the `with` block until the end of the block."""
     mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
     if mask:
         mask(signal.SIG_BLOCK, {number})

@@ -38,7 +38,7 @@ class Text:
     starts: tuple = ()
 
     def without_source(self):
-        """A copy without the source: another process only needs the places."""
+        """Returns a copy without the source, for processes that need only positions."""
         return dataclasses.replace(self, source=b"")
 
     def place(self, line):
@@ -108,7 +108,7 @@ def _has_any(path, found):
 
 
 def _odd(path):
-    """The reason why a path in a directory is not a readable file, or None."""
+    """Returns the reason why a path is not a readable file; None if it is one."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:

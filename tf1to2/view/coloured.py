@@ -61,7 +61,7 @@ class Coloured:
         return "".join(out) + "\n"
 
     def pieces(self, number, marks=()):
-        """Yields (text, letter of its colour or "", whether it is marked) of a line."""
+        """Yields (text, letter of the colour or "", whether it is marked)."""
         start = 0
         for text, letter in self.tokens[number - 1]:
             for piece, marked in _cut(text, start, marks):
@@ -80,7 +80,7 @@ def _wrapped(text, kind):
 
 
 def _cut(text, start, marks):
-    """Cuts a token at the ends of the marks: yields (piece, whether it is marked)."""
+    """Cuts a token at the ends of the marks; yields (piece, whether it is marked)."""
     borders = {start, start + len(text)}
     for a, b in marks:
         borders |= {x for x in (a, b) if start < x < start + len(text)}
@@ -90,7 +90,7 @@ def _cut(text, start, marks):
 
 
 def changed(left, right):
-    """The words that differ between two lines, as ranges of characters in each."""
+    """Returns the ranges of characters that differ, in each of two lines."""
     a, b = (re.findall(r"\w+|\s+|[^\w\s]", line) for line in (left, right))
     matcher = difflib.SequenceMatcher(lambda word: word.isspace(), a, b, False)
     marks = [], []

@@ -36,12 +36,12 @@ def run(options):
 
 
 def _numerics(what):
-    """The definition of numerics, if it is the only argument, or None."""
+    """Returns the `numerics` Definition if it is the only argument, or else None."""
     return None if what[1:] or what[0].endswith(".py") else library.of_numerics(what[0])
 
 
 def _shown(first, *others, keras):
-    """(the sides, the names to show; [None] shows two whole files)."""
+    """Returns (Sides, names of the pairs to show); [None] shows two whole files."""
     if first.endswith(".py"):
         if keras:
             raise CommandError("diff --keras takes one topic or pair, not files")

@@ -62,7 +62,7 @@ def run(options):
 
 @functools.cache
 def available():
-    """{name: Definition} of all names that `take` lists.
+    """Returns {name: Definition} of all names that `take` lists.
 
     First names of numerics, then pairs and other names of right pages, then names of
     Keras pages, "keras.layers.train".
@@ -81,7 +81,7 @@ def available():
 
 @functools.cache
 def assigned():
-    """{name: Definition} of the assignments in the modules of `available` names.
+    """Returns {name: Definition} of short assignments that `take` does not list.
 
     They can be taken, but are not listed: they come with definitions that need them.
     """
@@ -95,7 +95,7 @@ def assigned():
 
 
 def _is_whole(definition):
-    """Whether a definition imports no module of the library: then it can be copied."""
+    """Whether a definition imports no library module, so that it can be copied."""
     statements = (i.statement for i in needed([definition])[1])
     return not any(library.edition().module(s.split()[1]) for s in statements)
 
@@ -132,7 +132,7 @@ def _found(name):
 
 
 def together(definitions):
-    """As `taken`, for a list of `Definition` in place of names."""
+    """Works as `taken`, but takes a list of `Definition` instead of names."""
     parts, imports = needed(definitions)
     called = naming(parts, imports)
     modules = list(dict.fromkeys(part.module for part in parts))
@@ -153,7 +153,7 @@ def together(definitions):
 
 
 def code(parts, imports, called, more=""):
-    """The source of imports and definitions.
+    """Writes imports and definitions as the source code of one file.
 
     Args:
         parts: [Definition], in an order that runs.
@@ -200,7 +200,7 @@ def _filled(text, width=88):
 
 
 def naming(parts, imports, first=()):
-    """{Definition: its name in the file}; with a prefix, if two modules have the name.
+    """Returns {Definition: name in the file}; a prefix separates equal names.
 
     Definitions in `first` get no prefix, and neither do others of their modules. Equal
     assignments, such as `keras = tf.keras` in two modules, share one name.
@@ -229,7 +229,7 @@ def naming(parts, imports, first=()):
 
 
 def _meaning(part):
-    """The source of a definition, with full names for all names from outside."""
+    """Returns a definition's source, with full names for all outside names."""
     whole = {part: part.name}
     for _, what in part.references:
         if isinstance(what, Definition):
@@ -238,7 +238,7 @@ def _meaning(part):
 
 
 def _renamed(part, called):
-    """The source of a definition, with the file's names in place of its own."""
+    """Returns a definition's source, with its names replaced by the file's names."""
     edits = [
         (_span(node), _name_in_file(node, what, called))
         for node, what in part.references
@@ -257,7 +257,7 @@ def _renamed(part, called):
 
 
 def _name_in_file(node, what, called):
-    """The file's name for an expression, which may be any name of `a, b = 1, 2`."""
+    """Returns the name that the file uses for an expression, a name or attribute."""
     name = node.id if isinstance(node, ast.Name) else node.attr
     if name == what.name or name not in bound_by(what.node):  # imported `as`
         return called[what]
@@ -270,7 +270,7 @@ def _span(node):
 
 
 def _own_names(part, called):
-    """Yields (span, new name) of a definition's own names: of all in `a, b = 1, 2`."""
+    """Yields (span, new name) for each name that the definition itself binds."""
     node = part.node
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and inner.id in bound_by(node):

@@ -26,7 +26,7 @@ KERAS = "keras==1.2.2"
 
 @functools.cache
 def cases(name):
-    """{key: `probes.Probe`} of "fixed", "by_hand" or "measured"."""
+    """Reads the cases of a file, "fixed", "by_hand" or "measured": {key: `Probe`}."""
     found = {}
     for row in format.read(HERE / f"{name}.txt"):
         count = sum(key.startswith(f"{row.name} ") for key in found)
@@ -35,12 +35,12 @@ def cases(name):
 
 
 def keyed():
-    """{"fixed tf.keras.Model 1": `Probe`}: all cases, by their recording's keys."""
+    """Reads all cases: {key in the recording, "fixed tf.keras.Model 1": `Probe`}."""
     return {f"{name} {key}": row for name in FILES for key, row in cases(name).items()}
 
 
 def given(row):
-    """{name: array} of the inputs of a case; the same on every machine."""
+    """Draws the input arrays of a case; they are the same on every machine."""
     (line,) = row.inputs
     specs = {name: getattr(arrays, name) for name in ("normal", "uniform", "integers")}
     found = {}
@@ -50,12 +50,12 @@ def given(row):
 
 @functools.cache
 def recorded():
-    """{key: {name: array}}: answers of Keras 1.2.2; "" has its version and names."""
+    """Reads the recorded answers of Keras 1.2.2; key "" has version and names."""
     return _read(RECORDED)
 
 
 def names():
-    """{"keras.layers.Dense": names of its parameters}, in Keras 1.2.2."""
+    """Reads the parameter names of each public name of Keras 1.2.2."""
     return json.loads(str(recorded()[""]["names"]))
 
 
@@ -98,7 +98,7 @@ def ask(python):
 
 
 def _read(path):
-    """{key: {name: array}} of a file of {key/name: array}."""
+    """Reads a file of arrays named key/name; returns {key: {name: array}}."""
     found = {}
     with np.load(path) as store:
         for name, array in store.items():

@@ -38,7 +38,7 @@ def main(argv=None):
 
 
 def _differences(recorded, found):
-    """The differences from the recording, a line for each case."""
+    """Lists the cases that differ from the recording, one line for each."""
     return [
         f"{key} is stale"
         for key in sorted(recorded.keys() | found.keys())

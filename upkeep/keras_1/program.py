@@ -25,7 +25,7 @@ MODULES = (
 
 
 def distinct(number, shape):
-    """Distinct positive values for a weight, by its number in the model."""
+    """Makes distinct positive values for the weight with this number in a model."""
     size = int(np.prod(shape))
     values = 0.3 + 0.25 * np.sin((0.7 + 0.13 * number) * np.arange(1, size + 1))
     return values.reshape(shape).astype("float32")
@@ -71,7 +71,7 @@ def _value(code, scope):
 
 
 def _of_model(model, arrays, shapes, weights):
-    """The prediction, the loss and the weights after a step."""
+    """Predicts with a model; returns its loss, and its weights after one step."""
     own = [np.shape(w) for w in model.get_weights()]
     old = [distinct(n, shape) for n, shape in enumerate(shapes or own)]
     if own:
@@ -90,7 +90,7 @@ def _of_model(model, arrays, shapes, weights):
 
 
 def names():
-    """{"keras.layers.Dense": names of parameters} of the public names of `MODULES`."""
+    """Lists the parameters of each public name of `MODULES`."""
     found = {}
     for name in MODULES:
         module = importlib.import_module("keras." + name)
@@ -112,7 +112,7 @@ def _parameters(value):
 
 
 def main(asked, answered):
-    """Runs the cases in a file of {key/code, key/given/name}; writes {key/name}."""
+    """Runs the cases in the file `asked`; writes their answers to `answered`."""
     from tensorflow.python.ops import resource_variable_ops
 
     # Otherwise a gradient may read a weight that the same step has already changed.

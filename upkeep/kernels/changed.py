@@ -7,7 +7,7 @@ import pathlib
 
 
 def changed():
-    """{type of an op: names of its kernels that have other bits today}."""
+    """Lists kernels whose float32 bits differ today: {op type: kernel names}."""
     from tf1to2.parity.float32 import float32_table
     from upkeep.kernels.page import KERNELS
 
@@ -32,7 +32,7 @@ ORDERS = (
 
 
 def causes(operations):
-    """The changed kernels among the types of operations that ran, as a text.
+    """Names the changed kernels among the types of operations that ran.
 
     If none of them has changed, a kernel that may sum in another order; else "?".
     """

@@ -1,4 +1,4 @@
-"""TensorFlow's float32 kernels, each alone: the same raw ops then and now.
+"""Runs each of TensorFlow's float32 kernels alone: the same raw ops then and now.
 
 One file is both pages: it runs on the genuine TensorFlow 1.15 and on today's.
 """
@@ -22,7 +22,7 @@ BETAS = {"beta1_power": 0.9, "beta2_power": 0.999, "beta1": 0.9, "beta2": 0.999}
 
 
 def _steps(kernel, slots, *numbers, **others):
-    """An optimizer's kernel, for a variable x, a gradient y and slots from positive z.
+    """Makes a call of an optimizer's kernel: variable x, gradient y, slots z > 0.
 
     Args:
         kernel: type of the op.
@@ -314,7 +314,7 @@ def _segments(m):
 
 
 def _five(i):
-    """An image of three channels, made one of five by its first two channels again."""
+    """Makes a five-channel image: three channels, then the first two again."""
     return tf.concat([i, i[..., :2]], 3)
 
 

@@ -1,4 +1,4 @@
-"""The proof of the kernels: each alone on about a thousand ordinary numbers.
+"""Proves the kernels: runs each alone on about a thousand ordinary numbers.
 
 python -m tf1to2.prove.record upkeep.kernels.proof
 python -m tf1to2.parity.float32 upkeep.kernels.proof
@@ -66,7 +66,7 @@ INPUTS = {
 
 
 def _positive_definite():
-    """A matrix of 32 rows whose kernels are well conditioned."""
+    """Makes a well-conditioned positive definite matrix of 32 rows."""
     import numpy as np
 
     m = normal(32, 32).array(np.random.RandomState(0), {})

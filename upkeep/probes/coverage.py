@@ -35,24 +35,24 @@ LITERAL = re.compile(r"tf(\.\w+)+")
 
 @functools.cache
 def used():
-    """{name: uses in legacy code}, the names in most repositories first."""
+    """Reads how often legacy code uses each name, most repositories first."""
     return uses(FOLDER / "used.tsv")
 
 
 def uses(path):
-    """{name: uses} of a tab-separated file with the columns symbol and uses."""
+    """Reads {name: uses} from a tab-separated file with columns symbol and uses."""
     return {row["symbol"]: int(row["uses"]) for row in tsv.rows(path)}
 
 
 @functools.cache
 def unprobed():
-    """{name: why it cannot be probed}."""
+    """Reads the reasons why some names cannot be probed: {name: reason}."""
     return {row["name"]: row["reason"] for row in tsv.rows(FOLDER / "unprobed.tsv")}
 
 
 @functools.cache
 def asked():
-    """The functions and classes that must be proven, or need a reason in unprobed.tsv.
+    """Lists functions and classes that need a proof, or a reason in unprobed.tsv.
 
     These are the 600 names that legacy code uses most, all names of six modules, names
     whose row has a single name of TensorFlow 2, and names that mean another object in
@@ -81,7 +81,7 @@ def proven(name):
 
 
 def shares():
-    """[(part, names, proven, uses, proven uses)] of the names that legacy code uses."""
+    """Counts used and proven names by part: still there, renamed, or gone."""
     parts = {"still there": [], "renamed, or in compat.v1": [], "gone": []}
     for name in used():
         fact = facts.fact(name)

@@ -24,14 +24,14 @@ def distinct(role):
 
 
 def parts(code):
-    """The compiled code of a call: (lines before, last expression)."""
+    """Compiles a call; returns (lines before, last expression)."""
     tree = ast.parse(code)
     last = ast.Expression(tree.body.pop().value)
     return compile(tree, "<probe>", "exec"), compile(last, "<probe>", "eval")
 
 
 def run(code, inputs):
-    """The answer of an old call to arrays.
+    """Runs an old call on arrays; returns its answer.
 
     Args:
         code: the call, of a `Probe`.

@@ -38,14 +38,14 @@ GIVEN = {
 
 
 def widen(tree):
-    """As `structure.widen`, complex numbers included."""
+    """Widens arrays like `structure.widen`, but also complex numbers."""
     return structure.map_arrays(
         lambda _, a: a.astype(WIDER.get(a.dtype, a.dtype)), tree
     )
 
 
 def narrow(leaves):
-    """As `structure.narrow`, complex numbers included."""
+    """Narrows arrays like `structure.narrow`, but also complex numbers."""
     with np.errstate(over="ignore"):
         return {
             path: leaf.astype(NARROWER.get(leaf.dtype, leaf.dtype))
@@ -54,7 +54,7 @@ def narrow(leaves):
 
 
 def cases(row):
-    """[(key, request)] of a probe, as `tf1to2.parity.v1` takes requests."""
+    """Makes the requests for `tf1to2.parity.v1` from a probe: [(key, request)]."""
     found = []
     for line in row.inputs:
         scope = dict(GIVEN)
@@ -116,7 +116,7 @@ def _prove_raises(row, function):
 
 
 def most(row):
-    """The largest allowed distance: 4 times the measured one, plus rounding."""
+    """Computes the largest allowed distance: 4 times the measured, plus rounding."""
     return row.within and SLACK * row.within + LAST_BITS * (row.within > SIGN_OF_ZERO)
 
 
@@ -136,7 +136,7 @@ def prove_naive(row):
 
 
 def _distance(row, code, key, request, function):
-    """The distance of an answer from the recorded one: 0, relative, or infinite."""
+    """Computes an answer's distance from the recording: 0, relative, or infinite."""
     from upkeep.probes import right
 
     expected = recording().answer(key, request)

@@ -28,7 +28,7 @@ def distinct(role):
 
 
 def run(code, inputs, function=False):
-    """The answer of a new call to arrays.
+    """Runs a new call on arrays; returns its answer.
 
     Args:
         code: the call, of a `Probe`.
@@ -106,7 +106,7 @@ def _answer(tree):
 
 @contextlib.contextmanager
 def _keras_computes(code, inputs):
-    """Sets the policy of Keras, which computes in its dtype, not in that of inputs."""
+    """Sets Keras' dtype to float64 if an input is float64 and `code` uses Keras."""
     arrays = structure.arrays(inputs).values()
     if "keras" not in code or all(a.dtype != np.float64 for a in arrays):
         yield

@@ -18,7 +18,7 @@ NAME = re.compile(r"(?<![\w.])tf(?:\.[A-Za-z_]\w*)+")
 
 
 def written():
-    """{name: [functions and classes of TensorFlow in the replacement of its row]}.
+    """Lists the TensorFlow functions and classes in each name's replacement.
 
     It leaves out rows for all names of a module, methods of unknown objects, names that
     were never public, and names that tf.keras of 1.15.5 did not have: those of Keras 1
@@ -45,7 +45,7 @@ def functions(code):
 
 
 def unexecuted(name, called):
-    """The names in `called` that no probe of `name` calls; [] if pairs prove `name`."""
+    """Lists names in `called` that no probe of `name` calls; [] if pairs prove it."""
     if links.proofs(name):
         return []
     codes = [probe.new for probe in probed().get(name, ())]
@@ -60,7 +60,7 @@ def _never_in_tf_keras(name):
 
 
 def _calls(code, function):
-    """Whether code calls a function by any alias, or a method of a class' objects."""
+    """Whether code calls a function, by an alias, or as a method of its class."""
     wanted = api_walk.get(tf, function)
     for name in NAME.findall(code):
         while name != "tf":

@@ -47,12 +47,12 @@ def measure(python, switches):
 
 
 def recorded():
-    """{"1.15.5" or "today": result of `measure`}."""
+    """Reads the recorded results of `measure`: {"1.15.5" or "today": result}."""
     return json.loads(MEASURED.read_text("utf-8"))
 
 
 def changes(found):
-    """{switch: [(where, line, answer without, answer with)]}, from a result."""
+    """Lists the lines whose answer each switch changes, from a result of `measure`."""
     plain = found[""]
     return {
         switch: [

@@ -75,19 +75,19 @@ KEPT = []
 
 
 def kept(tensor):
-    """Passes a tensor of a branch to the code outside of it."""
+    """Keeps a tensor of a branch, so that code outside the branch can use it."""
     KEPT.append(tensor * 2.0)
     return KEPT[-1]
 
 
 def control_flow(tensor):
-    """The types of the control flow ops in a graph."""
+    """Lists the types of the control flow ops in a tensor's graph."""
     types = {op.type for op in tensor.graph.get_operations()}
     return sorted(types & CONTROL_FLOW)
 
 
 def answered(lines, expression, sess=None):
-    """The value of an expression as text; for an error, its type and first sentence."""
+    """Evaluates an expression, as text; an error gives its type and first sentence."""
 
     def run(fetches):
         sess.run(tf.global_variables_initializer())
@@ -103,7 +103,7 @@ def answered(lines, expression, sess=None):
 
 
 def shown(value):
-    """A value as text; "a symbolic tensor" for all symbolic tensors."""
+    """Formats a value as text; "a symbolic tensor" for all symbolic tensors."""
     if isinstance(value, tf.Tensor) and not hasattr(value, "numpy"):
         return "a symbolic tensor"
     value = value.numpy() if isinstance(value, tf.Tensor) else value
@@ -113,7 +113,7 @@ def shown(value):
 
 
 def nameless(text):
-    """`text` without the parts that differ between runs: addresses, names of ops."""
+    """Removes the parts of `text` that differ between runs: addresses, op names."""
     text = re.sub(r"\(defined at [^)]*\)", "", text)
     text = re.sub(r'Tensor\("[^"]*"[^)]*\),? ?.*', "…", text)
     return re.sub(r" at 0x[0-9a-f]+", "", text).strip()

@@ -166,7 +166,7 @@ def calls(inputs, build):
 
 
 def forms(inputs, build):
-    """{form: function that makes the form}; `build` returns the fetches."""
+    """Returns {form: function that makes the form}; `build` returns the fetches."""
 
     def fed():
         with tf.Graph().as_default():

@@ -164,7 +164,7 @@ def calls(inputs, make_model):
 
 
 def forms(inputs, make_step):
-    """{form: function that makes the form}; each form makes its own step."""
+    """Returns {form: function that makes the form}; each form makes a new step."""
 
     def numpy():
         step, batches = tf.function(make_step()), batches_of.cycle(inputs)

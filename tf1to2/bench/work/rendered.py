@@ -58,7 +58,7 @@ ORDER = (
 
 
 def base(form):
-    """The session's form for the same work, or None for a session's own form."""
+    """Returns the session form that a form is compared with, or None without one."""
     return next((b for b, forms in BASES.items() if form in forms), None)
 
 
@@ -75,7 +75,7 @@ def tables(report):
 
 
 def _side(report):
-    """The side that the ratios refer to: 1.15.5 if it was timed."""
+    """Returns the side that ratios refer to: 1.15.5 if timed, or else today's."""
     forms = report["work"][0]["forms"]
     there = any(form.startswith(runs.GENUINE) for form in forms)
     return runs.GENUINE if there else runs.TODAY
@@ -114,7 +114,7 @@ def summary(report, batches=runs.BATCHES):
 
 
 def on_both(report, other, names):
-    """The results of two machines for the same programs: (title, head, rows of text).
+    """Compares the results of two machines; returns (title, head, rows of text).
 
     Args:
         report: of one machine.
@@ -142,7 +142,7 @@ def on_both(report, other, names):
 
 
 def today(report):
-    """The ratios of today's `compat.v1` to 1.15.5: {form: geometric mean}."""
+    """Returns {form: mean ratio of today's `compat.v1` to 1.15.5}."""
     names = {b: (f"{runs.TODAY}, {b}", f"{runs.GENUINE}, {b}") for b in BASES}
     return {
         b: _mean(
@@ -201,7 +201,7 @@ def _of_base(report, title, of):
 
 
 def _gains(report):
-    """The table of times of each form for some programs, simple forms first."""
+    """Makes a table of the times of each form, for a few programs."""
     asked = [row for row in _rows(report) if (row["program"], row["batch"]) in SHOWN]
     side, rows = _side(report), []
     for form in (f"{side}, Session.run", f"{side}, Session.run, iterator", *ORDER):

@@ -115,7 +115,7 @@ def start_and_memory(program, batch, forms, python37=None):
 
 
 def values(program, batch, steps, python37=None):
-    """{form: last loss or output after `steps` steps}; for epochs, the mean loss."""
+    """Returns {form: last loss or output after `steps` steps}."""
     found = {}
     for side, way, python in ways(program, python37):
         with start(program, batch, way, python) as process:

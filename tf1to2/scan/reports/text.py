@@ -37,7 +37,7 @@ def render(report, grouped=False, statistics=False):
 
 
 def place(finding):
-    """The place of a finding: "path:line:column", with the cell of a notebook."""
+    """Returns the place of a finding as "path:line:column", with any notebook cell."""
     return f"{_at(finding.path, finding.cell, finding.line)}:{finding.column}"
 
 
@@ -50,7 +50,7 @@ def _pair(finding):
 
 
 def _lines(findings):
-    """One line per finding, except for reads of flags: one line per file.
+    """Formats one line per finding, but all reads of flags in a file as one line.
 
     Names of one import from a module that is gone also share one line.
     """
@@ -85,7 +85,7 @@ def _by_cause(findings):
 
 
 def effort(work):
-    """The size of a piece of work: "3 uses, 2 lines to edit"."""
+    """Returns the size of a `Work` as text: "3 uses, 2 lines to edit"."""
     parts = [counted(len(work.findings), "use")]
     if work.edit:
         parts.append(f"{counted(len(work.edit), 'line')} to edit")

@@ -1,4 +1,4 @@
-"""Uses of TensorFlow 1 that only arguments or objects show: one module per construct.
+"""Finds uses of TensorFlow 1 by arguments or objects: one module for each construct.
 
 All modules in this package are loaded. A module has one of two pairs, or both:
 
@@ -22,7 +22,7 @@ def _modules():
 
 @functools.cache
 def asking():
-    """{name of a function or method: modules of constructs that check its calls}."""
+    """Returns {function or method name: construct modules that check its calls}."""
     found = {}
     for module in _modules():
         for name in getattr(module, "NAMES", ()):
@@ -32,12 +32,12 @@ def asking():
 
 @functools.cache
 def _finding():
-    """[(module, its WORDS)] of the modules of constructs that find uses."""
+    """Returns [(module, its WORDS)] for each construct module that has WORDS."""
     return [(one, one.WORDS) for one in _modules() if hasattr(one, "WORDS")]
 
 
 def kinds(values, called):
-    """The kinds that all modules of constructs find in the arguments of a call.
+    """Returns the argument kinds that the construct modules find in a call.
 
     Args:
         values: `values.Values`.

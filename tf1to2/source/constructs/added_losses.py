@@ -1,4 +1,4 @@
-"""`self.add_loss(loss)` in `call` or `build` of a layer, which still works today."""
+"""Finds `self.add_loss(loss)` in a layer's `call` or `build`: it still works today."""
 
 from tf1to2.source.names import owners
 
@@ -8,7 +8,7 @@ METHODS = ("call", "build")
 
 
 def kinds(values, called):
-    """`KIND` for a tensor that a layer's own `call` or `build` adds."""
+    """Returns `KIND` if a layer's `call` or `build` adds a tensor to its own losses."""
     alone = len(called.positional) == 1 and not called.keywords
     if not alone or called.positional[0].type == "lambda":
         return []

@@ -33,7 +33,7 @@ def uses(values):
 
 
 def _is_the_shape(values, node, method):
-    """Whether a node is an attribute of the shape that a method gets, or below it."""
+    """Whether a node is an attribute of a method's shape parameter or its element."""
     object_ = node.child_by_field_name("object")
     while object_.type == "subscript":
         object_ = object_.child_by_field_name("value")

@@ -1,4 +1,4 @@
-"""Flows of images from which the code draws batches: `flow.next()`, `next(flow)`.
+"""Finds code that draws batches from a flow of images: `flow.next()`, `next(flow)`.
 
 The method `next` is gone. Code that calls `next(flow)` gets the batches of 1.15.5; only
 `fit` of Keras 3 draws two batches before the first epoch.
@@ -21,7 +21,7 @@ CALLED = re.compile(r"(?:\w*_)?flow")  # the name of a parameter that gets a flo
 
 
 def kinds(values, called):
-    """`KIND` if the file draws batches, and does not call `fit` of a model."""
+    """Returns `KIND` if the file draws batches and does not call a model's `fit`."""
     return [("*", KIND)] * values.once(_is_drawn)
 
 

@@ -16,7 +16,7 @@ KIND, SEVERAL = "[numbers]", "[several numbers]"
 
 
 def kinds(values, called):
-    """`KIND` for a list of numbers, and `SEVERAL` if it has more than one."""
+    """Returns `KIND` for a list of numbers, also `SEVERAL` for more than one number."""
     found = []
     for place, name in enumerate(FED[called.name]):
         node, _ = called.get(name, place)

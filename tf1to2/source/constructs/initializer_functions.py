@@ -15,7 +15,7 @@ NO_DTYPE = "[no dtype]"
 
 
 def kinds(values, called):
-    """`NO_DTYPE` for each initializer that is such a function in the file."""
+    """Returns `NO_DTYPE` for each initializer that is a function without `dtype`."""
     return [
         (name, NO_DTYPE)
         for name, node in called.keywords.items()

@@ -1,4 +1,4 @@
-"""`Convolution2D(32, 3, 3)` of the package keras: the two sizes of the kernel.
+"""Finds the kernel size as separate arguments of keras: `Convolution2D(32, 3, 3)`.
 
 Keras 1 took the sizes of the kernel as separate arguments. Keras 2 of the package did
 the same if all of them were positional. In tf.keras, old and new, and in Keras 3, the
@@ -38,7 +38,7 @@ KERAS_3 = re.compile(
 
 
 def kinds(values, called):
-    """[("kernel_size", kind)] if a call passes each size of the kernel as a number.
+    """Returns [("kernel_size", kind)] if a call passes each kernel size separately.
 
     `kind` is `KERNEL` for a layer in OLD, else `EITHER`: the second number may be a
     stride. [] for other calls.
@@ -57,7 +57,7 @@ def kinds(values, called):
 
 
 def is_of_old_package(values, called):
-    """Whether a call is of the package keras, in a file that is not for Keras 3.
+    """Whether a call uses the package keras, in a file that is not for Keras 3.
 
     Args:
         values: `values.Values`.
@@ -71,7 +71,7 @@ def is_of_old_package(values, called):
 
 
 def _packages(values):
-    """(whether a file is for Keras 3, whether it imports keras but not tf.keras)."""
+    """Returns (file is for Keras 3, file imports keras but not tf.keras), two bools."""
     source = values.source.source
     alone = PACKAGE.search(source) and not TF_KERAS.search(source)
     return bool(KERAS_3.search(source)), bool(alone)

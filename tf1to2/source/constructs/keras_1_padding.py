@@ -7,7 +7,7 @@ FOUR = "[four paddings]"
 
 
 def kinds(values, called):
-    """`FOUR` for a padding of four numbers, or a dict."""
+    """Returns `FOUR` if the padding is a dict, or a list or tuple of four numbers."""
     node, where = called.get("padding", 0)
     node = values.followed(node)
     if isinstance(node, str):

@@ -1,4 +1,4 @@
-"""`activity_regularizer=` of the package keras, which summed it over the batch.
+"""Finds `activity_regularizer=` in keras, which summed the penalty over the batch.
 
 tf.keras divided the penalty by the batch size then, and so does Keras 3.
 """
@@ -13,7 +13,7 @@ SUMMED = "[by the package keras]"
 
 
 def kinds(values, called):
-    """`SUMMED` for a call of the old package that passes `activity_regularizer`."""
+    """Returns `SUMMED` if a call of the old package passes `activity_regularizer`."""
     penalty = called.keywords.get("activity_regularizer")
     if penalty is None or penalty.type == "none":
         return []

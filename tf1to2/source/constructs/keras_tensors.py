@@ -1,4 +1,4 @@
-"""Methods that a KerasTensor lacks, and functions of TensorFlow that refuse one.
+"""Finds methods that a KerasTensor lacks, and TensorFlow functions that reject one.
 
 In 1.15.5 an Input and the output of a layer were tensors. Today each is a KerasTensor,
 whose shape is a tuple, and whose dtype is a string.

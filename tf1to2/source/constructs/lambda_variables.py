@@ -8,7 +8,7 @@ DEEP = 3  # the most nested functions of the file to follow
 
 
 def kinds(values, called):
-    """`MAKES` if a Lambda's function makes variables, `CALLS` if it calls a layer."""
+    """Returns `MAKES` if a Lambda makes variables, `CALLS` if it calls a layer."""
     function, _ = called.get("function", 0)
     kind = "" if function is None else _kind(values, function, DEEP)
     return [("function", kind)] * bool(kind)

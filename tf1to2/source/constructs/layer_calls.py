@@ -35,7 +35,7 @@ def uses(values):
 
 
 def _calls(source, known):
-    """Yields the places of brackets that may call an object: `layer(`, `)(`.
+    """Yields the position of each bracket that may call an object: `layer(`, `)(`.
 
     Args:
         source: bytes.
@@ -85,14 +85,14 @@ def _is_no_tensor(values, node):
 
 
 def _training(values, function, made, called):
-    """`TRAINING` if `training` is passed by position, and is not None."""
+    """Returns `TRAINING` if a call passes `training` by position, and not as None."""
     place = _place_of_training(values, function, made)
     passed = called.positional[place : place + 1] if place else ()
     return [(place, TRAINING)] * any(one.type != "none" for one in passed)
 
 
 def _place_of_training(values, function, made):
-    """The position of `training` in a layer's `call`, or None."""
+    """Returns the position of `training` in a layer's `call`; None if unknown."""
     if records.public(made) in TRAINED:
         return 1
     object_ = values.followed(function)

@@ -11,7 +11,7 @@ ONE_LOSS = re.compile(r"(?:\w+\.)*(?:losses\.\w+|\w*loss)")
 
 
 def kinds(values, called):
-    """`MORE` for several weights with one loss, `SOME` for a dict that lacks keys."""
+    """Returns `MORE` if one loss has several weights, `SOME` if the dict lacks keys."""
     weights = called.keywords.get("loss_weights")
     loss, _ = called.get("loss", 1)
     if weights is None or loss is None:

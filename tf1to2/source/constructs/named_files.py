@@ -5,7 +5,7 @@ ENDINGS = (".keras", ".weights.h5")
 
 
 def kinds(values, called):
-    """The ending of the path in a variable, as a kind: "[.keras]"."""
+    """Returns the ending of a path in a variable as a kind: "[.keras]"."""
     path, _ = called.get("filepath", 0)
     if path is None or path.type != "identifier":
         return []

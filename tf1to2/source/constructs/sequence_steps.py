@@ -1,4 +1,4 @@
-"""A number of steps with a Sequence: Keras 3 does not restart the Sequence."""
+"""Finds a number of steps for a Sequence: Keras 3 does not restart the Sequence."""
 
 import re
 
@@ -21,7 +21,7 @@ FLOWS = re.compile(r"\.flow(_from_\w+)?$")
 
 
 def kinds(values, called):
-    """`BESIDE` if the steps may differ from a Sequence's length; `BEYOND` if larger.
+    """Returns `BEYOND` if steps exceed the Sequence, `BESIDE` if they may differ.
 
     `BEYOND` if both numbers are known, and there are more steps than batches.
     """
@@ -43,14 +43,14 @@ def kinds(values, called):
 
 
 def _number(values, node):
-    """The integer that an expression is; 0 if it is no literal integer."""
+    """Returns the integer value of an expression; 0 if it is not an integer literal."""
     node = values.followed(node)
     written = "" if isinstance(node, str) else values.text(node)
     return int(written) if written.isdecimal() else 0
 
 
 def _length(values, fed):
-    """The number that `__len__` of a Sequence's class returns; 0 if it is unknown."""
+    """Returns the literal length from a Sequence's `__len__`; 0 if it is unknown."""
     made = values.followed(fed)
     function = made.child_by_field_name("function")
     owner = owners.definition(values, function)
@@ -78,7 +78,7 @@ def _is_sequence(values, node):
 
 
 def flow_of(values, call):
-    """The class of the object in `object.flow(…)`: "" if unknown, None if no flow."""
+    """Returns the class of `x` in `x.flow(…)`: "" if unknown, None for other calls."""
     function = call.child_by_field_name("function")
     if not FLOWS.search(values.text(function)):
         return None
@@ -86,7 +86,7 @@ def flow_of(values, call):
 
 
 def _is_its_length(values, steps, fed):
-    """Whether the steps are the length of the input: `len(rows)`."""
+    """Whether the number of steps is the length of the input: `len(rows)`."""
     steps = values.followed(steps)
     if isinstance(steps, str):
         return False

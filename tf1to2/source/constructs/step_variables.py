@@ -23,7 +23,7 @@ ASKS = re.compile(rb"\bis None\b|\bnot\b|\bhasattr\s*\(|\binit|\bbuilt\b")
 
 
 def kinds(values, called):
-    """`KIND` if Keras calls the function around the call at each step."""
+    """Returns `KIND` if a call is inside a function that Keras runs at each step."""
     origin = records.public(called.origin)
     if origin not in makers.VARIABLES and not origin.startswith(makers.LAYERS):
         return []
@@ -48,7 +48,7 @@ def _is_called(values, function):
 
 
 def _is_a_step(values, function):
-    """Whether a function is a method that Keras calls at each step, or inside one."""
+    """Whether a function is, or is inside, a method that Keras calls at each step."""
     body = function.child_by_field_name("body")
     method, name = owners.method(values, body)
     if method is None or name not in CALLED:

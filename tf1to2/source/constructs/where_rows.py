@@ -1,4 +1,4 @@
-"""`tf.where` whose conditions cannot choose rows of its branches.
+"""Finds `tf.where` calls whose conditions cannot choose rows of the branches.
 
 In 1.15.5 the two branches had the same shape. The conditions had that shape, too, or
 were a scalar, or a vector with one condition per row. Only the last case has another
@@ -32,7 +32,7 @@ DEEP = 6  # the most nested operators and calls to follow
 
 
 def kinds(values, called):
-    """`KIND` if the conditions of a `tf.where` surely do not choose rows."""
+    """Returns `KIND` if the conditions of a `tf.where` surely do not choose rows."""
     condition, _ = called.get("condition", 0)
     branches = [called.get(name, at)[0] for name, at in (("x", 1), ("y", 2))]
     if condition is None or None in branches:
@@ -79,7 +79,7 @@ def _has_no_rows(values, node):
 
 
 def _shaped(values, node):
-    """The expression from which a branch has its shape: x for tf.zeros_like(2 * x)."""
+    """Returns the operand that gives a branch its shape: x for tf.zeros_like(2 * x)."""
     for _ in range(DEEP):
         parts = _parts(values, node)
         if node.type == "call" and LIKE.fullmatch(_called(values, node)):
@@ -106,7 +106,7 @@ def _called(values, call):
 
 
 def _key(values, node):
-    """A key to compare expressions: the text, and for a name its last assignment."""
+    """Makes a key to compare expressions: the text, plus a name's last assignment."""
     if node.type != "identifier":
         return values.text(node)
     found, element = values.value(node)

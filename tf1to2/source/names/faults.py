@@ -17,7 +17,7 @@ FEW = 8  # the most unknown statements of Python 2 to replace
 
 
 def first(source):
-    """The place of the first syntax error of a file.
+    """Finds the position of the first syntax error of a file.
 
     Args:
         source: `syntax.Source`.
@@ -41,14 +41,14 @@ def first(source):
 
 
 def _marked(node):
-    """The innermost node that has the first syntax error below a node."""
+    """Returns the innermost node with the first syntax error below a node."""
     while inner := [c for c in node.children if c.has_error or c.is_missing]:
         node = inner[0]
     return node
 
 
 def _python(text):
-    """(line, column) of Python's first syntax error, or None."""
+    """Returns (line, column) of the SyntaxError that Python raises, else None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -74,7 +74,7 @@ def _is_broken(source, line, column):
 
 
 def _without(text, line):
-    """A text with one line replaced by `pass`."""
+    """Returns the text with one line replaced by `pass`."""
     lines = text.split("\n")
     if line <= len(lines):
         indent = re.match(r"\s*", lines[line - 1])[0]
@@ -83,7 +83,7 @@ def _without(text, line):
 
 
 def _as_python3(source):
-    """The text, with syntax that only Python 2 has replaced; places do not change."""
+    """Returns the text with Python 2 syntax replaced; all positions stay the same."""
     changed, ahead = bytearray(source.source), [source.root]
     while ahead:
         node = ahead.pop()
@@ -110,7 +110,7 @@ def _as_python3(source):
 
 
 def _blank(changed, span, text=b""):
-    """Replaces a span by a short text and spaces; line breaks stay."""
+    """Replaces a span by a short text, then pads with spaces; keeps line breaks."""
     old = bytes(changed[span])
     text = text[: len(old)]
     changed[span] = text + re.sub(rb"[^\n]", b" ", old[len(text) :])

@@ -58,19 +58,19 @@ class Guard(typing.NamedTuple):
 
 
 def may_ask(source):
-    """Whether a file may read a version: a quick check of its bytes."""
+    """Whether a file may read a version: quickly searches its bytes."""
     return b"__version__" in source or b"VERSION" in source
 
 
 def named(source):
-    """The names that a file may have assigned a version to."""
+    """Returns the names to which a file may assign a version."""
     if not may_ask(source):
         return set()
     return {name.decode() for name in NAMED.findall(source)}
 
 
 def condition(text):
-    """The `Guard` for a condition, or None.
+    """Returns a `Guard` if a condition may separate TensorFlow 1 from 2, else None.
 
     Args:
         text: bytes of the condition.
@@ -85,7 +85,7 @@ def condition(text):
 
 
 def attempt(source, node):
-    """The `Guard` for a `try`, or None.
+    """Returns a `Guard` if a `try` may distinguish TensorFlow 1 from 2, else None.
 
     Its handler must provide a replacement: it binds or returns the same names.
 
@@ -124,7 +124,7 @@ PLAIN = ("identifier", "attribute", "none", "true", "false", "integer", "string"
 
 
 def _only_asks(statement):
-    """Whether a statement calls nothing, only looks up names: `x = tf.log`."""
+    """Whether a statement makes no calls and only looks up names: `x = tf.log`."""
     if statement.type.startswith(("import_", "comment", "pass_")):
         return True
     if statement.type == "return_statement":
@@ -140,7 +140,7 @@ def _only_asks(statement):
 
 
 def _settled(source, block):
-    """The names that a block binds, and "return" if it returns a value."""
+    """Returns the names that a block binds, plus "return" if it has a `return`."""
     found = set()
     for statement in block.named_children:
         if statement.type.startswith("import_"):

@@ -23,7 +23,7 @@ MANY = 60  # the values of a word with more occurrences are not searched
 
 
 class Words:
-    """The words of a file that matter, and their places.
+    """Collects a file's words that may concern TensorFlow, and their positions.
 
     Args:
         source: bytes of the file.
@@ -39,7 +39,7 @@ class Words:
         self.add({"import", "import_module"})
 
     def add(self, words):
-        """Adds words, and the aliases that the file gives them."""
+        """Adds words, and their aliases in the file."""
         new = words - self.words
         while new:
             word = new.pop()
@@ -85,7 +85,7 @@ class Words:
         return False
 
     def add_objects(self):
-        """Adds places of possible methods, and the names of their objects."""
+        """Adds positions of possible TensorFlow methods, and their objects' names."""
         new = guards.named(self.source)
         for owner, members in methods.followed().items():
             if owner.rpartition(".")[2].encode() in self.source:
@@ -127,7 +127,7 @@ class Words:
         return any(ALIAS.match(self.source, start) for start, _ in self._places(word))
 
     def ahead(self):
-        """The sorted places of the words; [0] if any word may matter."""
+        """Returns the sorted positions of the words; [0] if any word may matter."""
         return [0] if self.everything else [*self.places, len(self.source) + 1]
 
     def _places(self, word):

@@ -1,4 +1,4 @@
-"""`Called`, a call for a construct to check, and `Found`, a use that it finds."""
+"""Defines `Called`, a call that constructs check, and `Found`, a use that they find."""
 
 import typing
 
@@ -28,7 +28,7 @@ class Called(typing.NamedTuple):
         return self.origin.rpartition(".")[2]
 
     def get(self, name, place):
-        """(the node of an argument or None, its position or keyword)."""
+        """Returns (argument node, its position or keyword); (None, None) if absent."""
         if name in self.keywords:
             return self.keywords[name], name
         if place is not None and place < len(self.positional):
@@ -57,12 +57,12 @@ class Found(typing.NamedTuple):
 
 
 def also_by_star(names):
-    """Adds to names their form after `import *`: "*Dense" for "Dense"."""
+    """Adds the form that each name has after `import *`: "*Dense" for "Dense"."""
     return (*names, *(f"*{name}" for name in names))
 
 
 def called(source, function, origin, arguments):
-    """The `Called` for a node of arguments.
+    """Makes the `Called` from the node of a call's arguments.
 
     Args:
         source: `syntax.Source`.

@@ -47,7 +47,7 @@ def _counts(values, node):
 
 
 def numbers(values, node, deep=6):
-    """The size of a list of numbers: 1, or 2 for more; 0 if it is not such a list.
+    """Returns 1 for a list of one number, 2 for more, 0 for other expressions.
 
     Args:
         values: `values.Values`.

@@ -36,7 +36,7 @@ WITH = set(
 
 
 def calls(node):
-    """Yields the calls in a node, also in functions that it defines."""
+    """Yields the calls in a node, also in functions that the node defines."""
     ahead = [node]
     while ahead:
         node = ahead.pop()

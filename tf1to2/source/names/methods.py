@@ -167,7 +167,7 @@ LAST = re.compile(r"(\w+)\s*(?:\([^()]*\)|\[[^\[\]]*\])*$")
 
 
 def member(origin):
-    """Splits the origin of a method of a call's result into the class and the method.
+    """Splits the origin of a method into the class of its object and the name.
 
     Args:
         origin: of TensorFlow, with calls: "tensorflow.train.Saver().restore".
@@ -191,7 +191,7 @@ def member(origin):
 
 
 def _made(owner, called):
-    """The class of the result of a call; "" for a tensor or an unknown class."""
+    """Returns the class of a call's result; "" for a tensor or an unknown class."""
     name = called.rpartition(".")[2]
     if name in MAKES:
         return MAKES[name]
@@ -208,7 +208,7 @@ def _made(owner, called):
 
 @functools.cache
 def followed():
-    """{class in `FOLLOWED`: its members whose use is a use of TensorFlow 1}."""
+    """Returns {class in `FOLLOWED`: its members that count as uses of TensorFlow 1}."""
     return {
         ROOT + name: {one for one in facts.members(f"tf.{name}") if one.islower()}
         - LIVE_ON
@@ -218,12 +218,12 @@ def followed():
 
 @functools.cache
 def of_followed():
-    """The members that `followed` has, of all its classes together."""
+    """Returns the members of all classes in `followed`, as one set."""
     return set().union(*followed().values())
 
 
 def is_followed(origin):
-    """Whether an origin is a member that `followed` has: `Supervisor().loop`."""
+    """Whether an origin is a member of a class in `followed`: `Supervisor().loop`."""
     owner, name = member(origin) or ("", "")
     return name in followed().get(owner, ())
 
@@ -263,7 +263,7 @@ def like_keras(name, call):
 
 
 def likely(name, receiver):
-    """Guesses a method's origin by the name of its object, `sess.run`; or "".
+    """Guesses a method's origin from its object's name, `sess.run`; "" if unknown.
 
     Args:
         name: the name of the method or attribute.

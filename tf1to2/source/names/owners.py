@@ -22,12 +22,12 @@ def is_layer(origin):
 
 
 def may_be_layer(origin):
-    """Whether a class is a layer, or may be one, as another module defines it."""
+    """Whether a class is a layer, or comes from another module and may be a layer."""
     return origin.startswith("@") or is_layer(origin)
 
 
 def base(values, node):
-    """The origin of the base of the class that contains a node, or "".
+    """Returns the origin of the base of the class around a node; "" if unknown.
 
     Args:
         values: `values.Values`.
@@ -42,7 +42,7 @@ def base(values, node):
 
 
 def method(values, node):
-    """(definition of the method around a node, its name), or (None, "").
+    """Returns (definition, name) of the method around a node; else (None, "").
 
     For a function inside a method, this is the method.
     """
@@ -57,7 +57,7 @@ def method(values, node):
 
 
 def definition(values, node):
-    """The definition of the function or class that a name refers to; or None.
+    """Returns the function or class definition behind a name; None if unknown.
 
     `self.name` refers to a method of the class around it.
     """
@@ -71,7 +71,7 @@ def definition(values, node):
 
 
 def own_method(values, owner, wanted):
-    """The definition of a method in the body of a class, or None."""
+    """Returns the definition of a method in a class body; None if it is missing."""
     for one in owner.child_by_field_name("body").named_children:
         one = one.child_by_field_name("definition") or one
         if one.type == "function_definition":

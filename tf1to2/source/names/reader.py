@@ -69,7 +69,7 @@ class _Reader:
         self.asking = constructs.asking()
 
     def exports(self):
-        """{name: origin} of what other files can import, also `Net().model`."""
+        """Returns {name: origin} of importable names, also of `Net().model`."""
         found = {}
         for name, bound in self.top.bindings.items():
             made = f"{name}()"
@@ -86,7 +86,7 @@ class _Reader:
         return found
 
     def _held(self, owner):
-        """Yields the attributes of a class's objects, and the calls of its methods."""
+        """Yields class attributes that hold objects, and methods as `name()`."""
         for name, bound in owner.bindings.items():
             if any(
                 type(target) is scopes.Alias and "()" in target.chain[-1]
@@ -194,7 +194,7 @@ class _Reader:
         return bool(chain) and self.names.origin(mention.scope, chain) == scopes.SHAPE
 
     def _kinds(self, mention, origin):
-        """The kinds that constructs find in the arguments of a mention."""
+        """Returns the argument kinds that constructs find in a mention's call."""
         if mention.arguments.type != "argument_list":
             return ()
         called = inspected.called(self.source, mention.node, origin, mention.arguments)

@@ -106,7 +106,7 @@ class Module:
 
 @functools.cache
 def public(origin):
-    """An origin below "tensorflow": "tensorflow.compat.v1.x" becomes "tensorflow.x".
+    """Normalizes an origin: "tensorflow.compat.v1.x" becomes "tensorflow.x".
 
     A name of the package keras, "keras.layers", becomes "tensorflow.keras.layers".
     """
@@ -117,7 +117,7 @@ def public(origin):
 
 @functools.cache
 def symbol(origin):
-    """The name in the catalog for an origin: "tf.nn.relu", "hub.Module"."""
+    """Converts an origin to its name in the catalog: "tf.nn.relu", "hub.Module"."""
     name = public(origin)
     if name.startswith(HUB):
         return "hub" + name.removeprefix(HUB)

@@ -21,7 +21,7 @@ class Import(typing.NamedTuple):
 
 
 class Alias(typing.NamedTuple):
-    """A binding to a chain of `Source.expression`: `x = tf.nn`, `x = tf.zeros([3])`."""
+    """Binding of a name to an expression's chain: `x = tf.nn`, `x = tf.zeros([3])`."""
 
     scope: "Scope"
     chain: tuple
@@ -93,7 +93,7 @@ class Scope:
         return (having or functions or around[-1:])[0]
 
     def enclosing(self, kind):
-        """The nearest scope of a kind, starting with this one; or None."""
+        """Returns the nearest scope of a kind, this one included; None if not found."""
         scope = self
         while scope and scope.kind != kind:
             scope = scope.parent
@@ -116,7 +116,7 @@ class Names:
         return origin and joined(origin, rest)
 
     def follow(self, scope, chain):
-        """Follows a chain, and returns (origin or None, rest of the chain)."""
+        """Follows a chain; returns (origin or None if unknown, rest of the chain)."""
         name, *rest = chain
         if name in ("self", "cls") and rest:
             found = self._attribute(scope.enclosing("class"), rest)
@@ -143,7 +143,7 @@ class Names:
         return None, rest
 
     def _attribute(self, owner, rest):
-        """As `follow`, for attributes of objects of a class; None if unknown."""
+        """Follows attributes of a class's objects, like `follow`; None if unknown."""
         if owner is None:
             return None
         name = rest[0].removesuffix("()")
@@ -163,7 +163,7 @@ class Names:
         return None
 
     def _own_object(self, scope, name):
-        """The origin of an object of a class in the file; "" if `name` is no class."""
+        """Returns the origin for objects of a class in the file; "" for other names."""
         while scope and name not in scope.bindings:
             scope = scope.parent
         made = scope.bindings[name] if scope else []
@@ -174,7 +174,7 @@ class Names:
         return known
 
     def _within(self, origin, rest):
-        """As `follow`, for attributes of an object of the file: `net.model.fit`."""
+        """Follows attributes of an object of a class in the file: `net.model.fit`."""
         owner = self.objects[origin]
         if not rest or (id(owner), rest[0]) in self.open:
             return origin, rest
@@ -184,7 +184,7 @@ class Names:
         return found if found and found[0] else (origin, rest)
 
     def _returned(self, scope, name):
-        """The origin of the object that a function in the file returns; or ""."""
+        """Returns the origin of the result of a function in the file; "" if unknown."""
         while scope and name not in scope.bindings:
             scope = scope.parent
         made = scope.bindings[name] if scope else []
@@ -239,7 +239,7 @@ def _ours(origin):
 
 
 def joined(origin, rest):
-    """Joins an origin and the rest of a chain; a name in a module follows a colon."""
+    """Joins an origin and the rest of a chain, with ":" after a project module."""
     if rest and origin.startswith("@") and ":" not in origin:
         return origin + ":" + ".".join(rest)
     return ".".join([origin, *rest])

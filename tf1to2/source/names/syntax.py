@@ -103,7 +103,7 @@ class Source:
         return bool(keys) and all(k in ("identifier", "attribute") for k in keys)
 
     def ends(self, node):
-        """Yields the string at the end of an expression, or of a list's elements."""
+        """Yields the string at the end of an expression, or of each list element."""
         if node.type in ("list", "tuple"):
             for one in node.named_children:
                 if one.type == "string":
@@ -144,7 +144,7 @@ class Source:
         return {name.decode() for name in HANDING.findall(self.source)}
 
     def literal(self, arguments, position):
-        """The text of the argument in a position, if it is a string like a name."""
+        """Returns a string argument by position if it looks like a name, else None."""
         found = arguments.named_children if arguments is not None else []
         if len(found) <= position or found[position].type != "string":
             return None
@@ -154,14 +154,14 @@ class Source:
         return literal and literal[2]
 
     def asked(self, node):
-        """The chain that a `getattr` means, `getattr(tf.train, "Saver")`; or None."""
+        """Returns the chain for `getattr(tf.train, "Saver")`; None if it is unknown."""
         arguments = node.child_by_field_name("arguments")
         literal = self.literal(arguments, 1)
         chain = literal and self.chain(arguments.named_children[0])
         return (*chain, literal) if chain else None
 
     def chain(self, node):
-        """("tf", "nn", "relu") for a dotted name; None for other nodes."""
+        """Splits a dotted name: ("tf", "nn", "relu"); None for other nodes."""
         if node is None:
             return None
         text = self.source[node.start_byte : node.end_byte]
@@ -178,7 +178,7 @@ class Source:
         return tuple(text.split("."))
 
     def expression(self, node):
-        """As `chain`, with "()" after a called name: ("tf", "Session()", "run")."""
+        """Splits a name with calls: ("tf", "Session()", "run"); None if impossible."""
         links, called = [], ""
         for _ in range(DEEP):
             if node is None:
@@ -209,7 +209,7 @@ class Source:
         return len(self.source[byte - column : byte].decode("utf-8", "replace"))
 
     def comments(self, word):
-        """[(line, text)] of the comments with a word, which should be rare."""
+        """Returns [(line, text)] of comments with a word; a rare word is faster."""
         found, end = {}, 0
         while (start := self.source.find(word, end)) >= 0:
             end = start + len(word)

@@ -35,7 +35,7 @@ def may_be(source):
 
 
 def fed(call):
-    """The nodes of all arguments of a call; `x` for an argument `inputs=x`."""
+    """Returns the nodes of all argument values of a call: `x` for `inputs=x`."""
     return [
         one.child_by_field_name("value") if one.type == "keyword_argument" else one
         for one in call.child_by_field_name("arguments").named_children
@@ -64,7 +64,7 @@ class KerasTensors:
         self.values, self.open, self.known = values, set(), {}
 
     def certainty(self, node, deep=DEEP):
-        """The `Certainty` of an expression.
+        """Returns how certain it is that an expression is a KerasTensor.
 
         `MAYBE` is the output of a layer for a parameter, which is an Input in most
         programs.
@@ -133,7 +133,7 @@ class KerasTensors:
         return most
 
     def _is_given(self, node):
-        """Whether an expression is a parameter of its function, or lists one."""
+        """Whether an expression is a function parameter, or a list that has one."""
         if node.type == "list":
             return any(map(self._is_given, node.named_children))
         return node.type == "identifier" and self.values.value(node)[0] is PARAMETER

@@ -1,4 +1,4 @@
-"""The value of an expression at its place: names lead to their last assignment.
+"""Finds the value of an expression at its position, by the last assignments.
 
 `Names` finds a binding anywhere in a scope. Here the order counts: `x = Dense(3)(x)`
 reads another x than it binds. Constructs need few expressions, so this module searches
@@ -45,7 +45,7 @@ class Values:
         self._kept, self._bound, self._open = {}, {}, set()
 
     def once(self, find, *nodes):
-        """Returns `find(values, *nodes)`, which is computed only once per file."""
+        """Returns `find(values, *nodes)`, computed only once per file and nodes."""
         key = find, *(node.id for node in nodes)
         if key not in self._kept:
             self._kept[key] = find(self, *nodes)
@@ -56,21 +56,21 @@ class Values:
         return self.source.text(node)
 
     def around(self, node, kinds):
-        """The nearest node around a node with one of the given types, or None."""
+        """Returns the nearest enclosing node of the given types; None if not found."""
         node = node.parent
         while node is not None and node.type not in kinds:
             node = node.parent
         return node
 
     def above(self, node, last):
-        """Yields the nodes around a node, the innermost first, up to `last`."""
+        """Yields the nodes that enclose a node, the innermost first, before `last`."""
         node = node.parent
         while node is not None and node.id != last.id:
             yield node
             node = node.parent
 
     def attributes(self, pattern):
-        """Yields (node, match) of each attribute, `x.op`, whose end fits a pattern.
+        """Yields (node, match) of each attribute whose end fits a pattern: `x.op`.
 
         Args:
             pattern: a pattern of bytes; its first group is the name, `op`, or the last
@@ -84,7 +84,7 @@ class Values:
                 yield node, match
 
     def call_at(self, bracket):
-        """The call whose opening bracket is at a byte, or None."""
+        """Returns the call whose opening bracket is at a byte; None if not found."""
         node = self.source.root.descendant_for_byte_range(bracket, bracket + 1)
         while node is not None and node.type in ("(", "argument_list"):
             node = node.parent
@@ -99,7 +99,7 @@ class Values:
         return self.walk.top
 
     def origin(self, node):
-        """The origin of an expression by the imports of its file, or ""."""
+        """Returns an expression's origin by the file's imports; "" if it is unknown."""
         if node is None:
             return ""
         called = node.type == "call" and node.child_by_field_name("function")
@@ -131,7 +131,7 @@ class Values:
         return self._last(name.encode(), above, node.start_byte)
 
     def _looped(self, name, node):
-        """The iterable over which a comprehension's variable loops, or None."""
+        """Returns the iterable of a comprehension's variable; None if not found."""
         for clause in node.named_children:
             if clause.type == "for_in_clause":
                 left = clause.child_by_field_name("left")
@@ -181,7 +181,7 @@ class Values:
         return (own and own.id) == (function and function.id)
 
     def _binding(self, start, end):
-        """A binding: (first byte, value, whether an element, statement); or None."""
+        """Reads a binding: (first byte, value, is element, statement); else None."""
         node = self.source.root.descendant_for_byte_range(start, end)
         if node is None or node.type != "identifier":
             return None
@@ -230,7 +230,7 @@ class Values:
         return found
 
     def own(self, node):
-        """(class around `self.name`, name); (None, "") for other nodes."""
+        """Returns (class around `self.name`, name); (None, "") for other nodes."""
         owner = self.around(node, ("class_definition",))
         chain = self.source.chain(node)
         if owner is None or not chain or len(chain) != 2 or chain[0] != "self":
@@ -238,7 +238,7 @@ class Values:
         return owner, chain[1]
 
     def _of_object(self, node):
-        """As `value`, for `self.name`: the first value that its class assigns."""
+        """Finds the first value that a class assigns to `self.name`; see `value`."""
         owner, name = self.own(node)
         if owner is None:
             return UNKNOWN, False
@@ -257,7 +257,7 @@ class Values:
         return UNKNOWN, False
 
     def followed(self, node):
-        """The node of the value of a name, through all assignments.
+        """Follows a name through all assignments to the node of its value.
 
         Args:
             node: an expression or None.
@@ -281,7 +281,7 @@ class Values:
         return node or UNKNOWN
 
     def made_by(self, node):
-        """The origin of the class of an object, or "".
+        """Returns the origin of the class of an object; "" if it is unknown.
 
         Args:
             node: an expression.

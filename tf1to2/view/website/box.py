@@ -102,7 +102,7 @@ def rules():
 
 
 class _Told:
-    """Collects the texts about names, and stores each text once.
+    """Collects the texts about names; stores equal texts once, under a number.
 
     Attributes:
         texts: {(verdict, message, pair, whether it calls the name, other pairs): its
@@ -114,11 +114,11 @@ class _Told:
         self.texts = {}
 
     def of(self, symbol):
-        """The number of the text about a name; a new text gets a new number."""
+        """Returns the number of the text about a name; numbers new texts."""
         return self.of_entry(symbol, answer.named(symbol).entry)
 
     def of_entry(self, symbol, entry):
-        """The number of the text that an `Entry` has about a name."""
+        """Returns the number of the text that an `Entry` gives for a name."""
         message = entry.message.removeprefix(f"{entry.symbol}: ")
         proofs = links.proofs(symbol)
         others = [pair for pair in proofs if pair != entry.pair][:FEW]
@@ -137,7 +137,7 @@ class _Told:
 
 
 def _names():
-    """Every name and module of TensorFlow 1, with aliases, and old paths of Keras."""
+    """Lists all names of TensorFlow 1, with aliases and old paths of Keras."""
     paths = {f"tf.{path}" for path in standalone.paths()}
     known = {*facts.names(), *entries.symbols(), *paths, messages.EXAMPLES}
     return sorted(known - {"tf"})
@@ -145,7 +145,7 @@ def _names():
 
 @functools.cache
 def _of_keras():
-    """{name of the package keras or tf.keras that Keras 3 lacks: its `Entry`}."""
+    """Returns {name in keras or tf.keras that Keras 3 lacks: its `Entry`}."""
     known = {*keras_names.table(), *keras_names.successors()}
     known |= {path.removeprefix("keras.") for path in standalone.paths()}
     found = {}
@@ -158,7 +158,7 @@ def _of_keras():
 
 
 def _pairs():
-    """{pair: [its summary, its proof in words]}."""
+    """Returns {pair: [its summary, its proof in words]}."""
     return {
         f"{stem}.{name}": [
             topic.summaries[name],
@@ -170,7 +170,7 @@ def _pairs():
 
 
 def _arguments():
-    """{argument that is gone or renamed: names that took it, the plainest first}."""
+    """Returns {removed or renamed argument: names that had it, plain names first}."""
     found = {}
     for symbol in facts.names():
         fact = facts.fact(symbol)
@@ -199,7 +199,7 @@ def _sections():
 
 
 def _raised():
-    """[[message, because, pairs, types of exceptions]] of errors that proofs raise."""
+    """Lists the errors that proofs raise, each as a list for names.js."""
     found = {}
     kinds = {
         error[side]

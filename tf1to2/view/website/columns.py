@@ -77,7 +77,7 @@ def columns(anchor, pair, titles=("TensorFlow 1", "TensorFlow 2")):
 
 
 def single(title, definition):
-    """A definition that has one side, as HTML."""
+    """Renders a definition that has only one side as HTML."""
     lines = map(
         coloured(definition.module).html, range(definition.start, definition.stop)
     )
@@ -93,7 +93,7 @@ def _docstring(module, definition):
 
 
 def _parts(rows, docs):
-    """Splits rows in three: up to docstrings' first lines, the docstrings' rest, code.
+    """Splits rows into first lines of docstrings, rest of docstrings, and code.
 
     Args:
         rows: of `align`.
@@ -141,7 +141,7 @@ def _head(side, title, name):
 
 
 def slug(text):
-    """A text as a part of an anchor."""
+    """Converts a text to a form that can be part of an anchor."""
     return re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")
 
 

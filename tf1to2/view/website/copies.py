@@ -23,7 +23,7 @@ OPTIONAL = "Optional"  # of llms.txt: what may be left out where room is short
 
 
 def copies(pages):
-    """{file: its text} of the copies and of llms.txt.
+    """Returns {file name: text} of the pages as Markdown, and of llms.txt.
 
     Args:
         pages: {page: its text} of `texts.texts`.
@@ -87,7 +87,7 @@ def _written(match):
 
 
 def _pair(name):
-    """A pair as Markdown, with its proof in words and its Keras form."""
+    """Writes a pair as Markdown, with its Keras form and its proof in words."""
     stem, _, own = name.partition(".")
     pair, topic = library.pairs()[name], topics.topics()[stem]
     lines = [_heading(name, own), f"{pair[1].first_line}\n", *_sides(pair)]

@@ -100,14 +100,14 @@ def _raw(text):
 
 
 def _folded(kind, summary, inner, is_open=False):
-    """Nodes in a `<details>`, below a summary line that unfolds them."""
+    """Wraps nodes in a `<details>` element, under a summary that unfolds them."""
     opened = " open" * is_open
     start = _raw(f"<details class={kind}{opened}><summary>{summary}</summary>")
     return [start, *inner, _raw("</details>")]
 
 
 def _forms(topic, name, pair):
-    """The exact form of a pair and its Keras form, if any; the reader chooses."""
+    """Renders a pair's exact form, and its Keras form if it has one, as HTML."""
     exact = columns(f"{topic.name}.{name}", pair)
     if name not in topic.distances:
         return exact
@@ -139,20 +139,20 @@ def _ways(place, definitions):
 
 
 def _page(there, here):
-    """The link from the page of `here` to that of `there`; "" if it is the same."""
+    """Returns the link from the page of `here` to the page of `there`, or ""."""
     there, here = map(page_of, (there, here))
     return "" if there == here else "../" * here.count("/") + f"{there}.html"
 
 
 def page_of(place):
-    """The page that has a place: "layers", "numerics/rnn" for "numerics.rnn/Cell"."""
+    """Returns a place's page: "numerics/rnn" for "numerics.rnn/Cell"."""
     module, code, _ = place.partition("/")
     stem, _, kind = module.partition(".")
     return f"{stem}/{kind.partition('.')[0]}" if kind and code else stem
 
 
 def _told_to_myst(app, doctree):
-    """Lists the anchors with dots for MyST, so that it checks the links to them."""
+    """Registers anchors that contain dots with MyST, so that it checks their links."""
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     for section in doctree.findall(nodes.section):
         title = section.next_node(nodes.title).astext()

@@ -47,7 +47,7 @@ def script():
 
 
 def flat(index, numbers):
-    """An `Index` as numbers: {stem: [document, times, document, times, …]}."""
+    """Converts an `Index` to numbers: {stem: [document, times, document, …]}."""
     return {
         "having": {
             stem: [n for d, times in rows.items() for n in (numbers[d], times)]

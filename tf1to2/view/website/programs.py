@@ -24,7 +24,7 @@ LONG = 60  # lines of a difference that is folded on the page of its stage
 
 @functools.cache
 def files():
-    """{path of a text file, such as "examples/port/test_port.py": its page}."""
+    """Returns {path of a text file in `examples/`: the page that shows it}."""
     top = topics.document(FOLDER)
     found = {}
     for path in sorted(top.rglob("*")):
@@ -52,7 +52,7 @@ def children(page):
 
 
 def target(path, anchor):
-    """The place that shows a file or a folder of programs: "page#anchor", or None."""
+    """Returns the "page#anchor" that shows a program's file or folder, or None."""
     if path in pages():
         return path
     page = files().get(path)
@@ -81,7 +81,7 @@ def text(page):
 
 
 def changes(number):
-    """The lines of a unified diff from the stage before; [] for the first stage."""
+    """Returns the lines of a unified diff from the stage before, or [] for stage 0."""
     paths = [f"examples/stages/stage{n}/train.py" for n in (number - 1, number)]
     if number == 0 or not all(path in files() for path in paths):
         return []
@@ -93,7 +93,7 @@ def changes(number):
 
 
 def with_changes(plan):
-    """The text of the plan, with the program's changes at the end of each stage."""
+    """Adds the changes of the program to the end of each stage in the plan."""
 
     def section(match):
         number = int(match[2])

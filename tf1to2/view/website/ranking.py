@@ -42,13 +42,13 @@ def script():
 
 
 def _counted(pages, field):
-    """{page: {stem: how often}} of a field of all pages."""
+    """Returns {page: {stem: number of times}} for one field of all pages."""
     stems = map(questions._stems, field)
     return dict(zip(pages, map(collections.Counter, stems), strict=True))
 
 
 def _said(page, text):
-    """((title, lesson) to show, (title, names, all words) to search) of a page."""
+    """Returns ((title, lesson) to show, (title, names, words) to search)."""
     text = UNSAID.sub("", text)
     shown = [_shown(*found) for found in texts.DIRECTIVE.findall(text)]
     text = texts.DIRECTIVE.sub("", text)
@@ -68,7 +68,7 @@ def _said(page, text):
 
 @functools.cache
 def _of_pairs():
-    """{page: the names, subjects and calls of its pairs}."""
+    """Returns {page: the names, subjects and calls of its pairs}."""
     found = collections.defaultdict(str)
     for passage, words in questions._of_pairs():
         found[passage.page.removeprefix("guide/").removesuffix(".md")] += f"{words}\n"
@@ -76,7 +76,7 @@ def _of_pairs():
 
 
 def _shown(directive, place):
-    """The code that a directive shows."""
+    """Returns the code that a directive shows, or "" for other directives."""
     if directive == "pair":
         parts = [*library.pairs()[place], library.by_keras().get(place)]
     elif directive == "needed":

@@ -1,10 +1,10 @@
-"""Regular expressions of Python, as JavaScript writes them."""
+"""Converts regular expressions of Python to JavaScript."""
 
 import re
 
 
 def for_javascript(pattern):
-    """The source of a regular expression of Python, as JavaScript writes it.
+    """Converts the source of a Python regular expression to JavaScript.
 
     `(?P<name>…)` becomes `(?<name>…)`, and `(?i:a)`, which older browsers do not
     support, becomes `[aA]`. `\\w` and `\\b` know the letters of ASCII alone there.

@@ -34,7 +34,7 @@ OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none it
 
 @functools.cache
 def texts():
-    """{page: its text}; a page is "index", "layers", "names/train"."""
+    """Returns {page: its text}; a page is "index", "layers", "names/train"."""
     kinds = {f"numerics/{name}": _kind(name) for name in library.kinds()}
     shown = {page: _program(page) for page in programs.pages()}
     return {page: _text(path, page) for path, page in pages().items()} | kinds | shown
@@ -84,7 +84,7 @@ def _forms(picture):
 
 
 def _for_both_themes(match):
-    """A picture, and its dark form if there is one."""
+    """Adds the dark form of a picture if there is one."""
     alt, path, name = match.groups()
     if not (topics.document("guide") / f"pictures/{name}-dark.svg").exists():
         return match[0]
@@ -100,7 +100,7 @@ def _program(page):
 
 
 def _outside_code(text, path, page):
-    """As `_with_links`, but leaves the blocks of code as they are."""
+    """Works as `_with_links`, but leaves the blocks of code unchanged."""
     place, parts = 0, []
     for match in FENCED.finditer(text):
         parts += [_with_links(text[place : match.start()], path, page), match[0]]
@@ -109,7 +109,7 @@ def _outside_code(text, path, page):
 
 
 def _with_links(text, path, page):
-    """The text of a file, with links to pages of the site in place of files."""
+    """Changes the links of a file: they lead to pages of the site, not to files."""
 
     def link(match):
         url = match[2]
@@ -129,7 +129,7 @@ def _with_links(text, path, page):
 
 
 def _target(path, anchor, text):
-    """The target of a link to a file and an anchor: "page#anchor", or None."""
+    """Returns the "page#anchor" for a link to a file, or None without a page."""
     if page := pages().get(path):
         for name in (f"{page}.{anchor}", text, f"{page}.{text}"):
             if name in library.pairs() and name.startswith(page):
@@ -150,7 +150,7 @@ def _target(path, anchor, text):
 
 @functools.cache
 def _at(path, number):
-    """The place of the definition that contains a line of a page, or ""."""
+    """Returns the place of the definition that contains a line, or ""."""
     module = library.files().module(path.removesuffix(".py").replace("/", "."))
     for definition in module.definitions.values() if module else ():
         if definition.start <= number < definition.stop:
@@ -159,7 +159,7 @@ def _at(path, number):
 
 
 def _with_pairs(text, topic):
-    """A chapter with directives for its pairs; pairs without a place come last."""
+    """Adds directives for the pairs to a chapter, unplaced pairs at the end."""
     text = re.sub(r"(?m)^The pair: .*$", "", text)
     match = SHOWN.search(text)
     shown = match[1].split() if match else []
@@ -180,7 +180,7 @@ def _with_pairs(text, topic):
 
 
 def _others(topic):
-    """The anchor of the list of a topic's pairs, without underscores, for docutils."""
+    """Returns the anchor of a topic's list of pairs, with "-" for "_"."""
     return f"pairs-of-{topic.replace('_', '-')}"
 
 
@@ -191,7 +191,7 @@ def _pair(topic, name, folded=False):
 
 @functools.cache
 def groups():
-    """{title: pages}: the topics by group, the commands, pages on several topics."""
+    """Returns {title: pages}: topics by group, commands, and other pages."""
     entry = topics.document(ENTRY).read_text("utf-8")
     order = [page for _, page in pages().items() if f"/{page}.md)" in entry]
     order.sort(key=lambda page: entry.index(f"/{page}.md)"))
@@ -217,6 +217,6 @@ def _tree(pages, title=""):
 
 
 def _kind(name):
-    """The text of the page of one module of `numerics`."""
+    """Writes the text of the page about one module of `numerics`."""
     told = library.edition().module(f"{library.NUMERICS}.{name}").told
     return f"{WIDE}# numerics.{name}\n\n{told}\n\n```{{needed}} numerics.{name}\n```\n"
