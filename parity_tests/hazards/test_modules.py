@@ -414,6 +414,79 @@ CASES = [
         ),
         "ConvLayer ConvNet",
     ),
+    *of_program(
+        "factorization",
+        "Trainer",
+        lambda dtype: [tf.as_dtype(dtype), "adam", 0.1],
+        lambda module, dtype: module.step(
+            tf.constant([1, 2]), tf.constant([3, 3]), numbers(dtype, 2)
+        ),
+        "Factorization Tables",
+    ),
+    *of_program(
+        "deepfm",
+        "Trainer",
+        lambda dtype: [tf.as_dtype(dtype)],
+        lambda module, dtype: module.step(
+            tf.constant([[1, 2, 3, 4], [1, 5, 6, 4]]),
+            numbers(dtype, 2, 4),
+            tf.constant([0, 1], dtype),
+        ),
+        "DeepFM Dense",
+    ),
+    *of_program(
+        "unet",
+        "Trainer",
+        lambda dtype: [1, tf.as_dtype(dtype)],
+        lambda module, dtype: module.step(
+            numbers(dtype, 1, 8, 8, 1),
+            tf.ones([1, 8, 8], tf.int32),
+            tf.ones([1, 8, 8], dtype),
+        ),
+        "Block Conv UNet UpConv",
+    ),
+    *of_program(
+        "tagger",
+        "Trainer",
+        lambda dtype: [np.asarray(numbers(dtype, 7, 3))],
+        lambda module, _: module.step(
+            tf.constant([[1, 2, 3], [4, 5, 0]]),
+            tf.constant([[0, 1, 2], [3, 4, 0]]),
+            tf.constant([3, 2]),
+        ),
+        "Tagger",
+    ),
+    *of_program(
+        "transformer",
+        "Trainer",
+        lambda dtype: [np.asarray(0.1, dtype)],
+        lambda module, _: module.step(
+            tf.constant([[1, 2, 3, 0, 0, 0, 0, 0, 0, 0]]),
+            tf.constant([[4, 5, 6, 0, 0, 0, 0, 0, 0, 0]]),
+        ),
+        "Attention FeedForward LayerNorm Transformer",
+    ),
+    *of_program(
+        "policy_gradient",
+        "PolicyGradient",
+        lambda dtype: [tf.as_dtype(dtype)],
+        lambda module, dtype: module.learn(
+            numbers(dtype, 3, 4), tf.constant([0, 1, 1], tf.int64), numbers(dtype, 3)
+        ),
+        "Policy",
+    ),
+    *of_program(
+        "a2c",
+        "Model",
+        lambda dtype: [6, tf.as_dtype(dtype)],
+        lambda module, dtype: module.train(
+            numbers(dtype, 3, 6),
+            tf.constant([0, 1, 3], tf.int64),
+            numbers(dtype, 3),
+            tf.zeros([3], dtype),
+        ),
+        "Policy",
+    ),
     (
         "v2_eager.models_autoencoder.Phase",
         Made(
@@ -1020,7 +1093,14 @@ FLOAT32 = {
     "v2_eager.models_autoencoder.Phase": RATES,
     "v2_eager.models_char_rnn.Trainer": RATES,
     "v2_eager.models_dcgan.Trainer": RATES,
+    "v2_eager.models_a2c.Model": RATES,
     "v2_eager.models_convnet.Trainer": "in float64 it draws another dropout mask",
+    "v2_eager.models_deepfm.Trainer": "in float64 it draws another dropout mask",
+    "v2_eager.models_tagger.Trainer": "in float64 it draws another dropout mask",
+    "v2_eager.models_transformer.Trainer": "in float64 it draws another dropout mask",
+    "v2_eager.models_factorization.Trainer": RATES,
+    "v2_eager.models_policy_gradient.PolicyGradient": RATES,
+    "v2_eager.models_unet.Trainer": RATES,
     "v2_eager.models_vae.Trainer": "in float64 it draws other noise",
     "v2_eager.checkpoints.Trainer": RATES,
     "v2_eager.training_loops.Trainer": RATES,
@@ -1065,6 +1145,9 @@ NO_NAMES = {
 DRAWS = "what is loaded begins its stream of random numbers again"
 NO_SAVED_MODEL = {
     "v2_eager.models_convnet.Trainer": DRAWS,
+    "v2_eager.models_deepfm.Trainer": DRAWS,
+    "v2_eager.models_tagger.Trainer": DRAWS,
+    "v2_eager.models_transformer.Trainer": DRAWS,
     "v2_eager.models_vae.Trainer": DRAWS,
     "v2_eager.models_word2vec.Word2Vec": DRAWS,
     "v2_eager.layers.Network": DRAWS,

@@ -21,6 +21,7 @@ from v2_keras import optimizers, rnn
 RECORD = "a named tuple, which nests of tensors take apart and keep as it is"
 HELPER = "holds tensors of one decoding and no variables; seq2seq's modules make it"
 MIX_IN = "a mix-in without state; its classes are cases of other tables"
+ENVIRONMENT = "an environment in NumPy, which the program makes"
 
 
 def vocabulary():
@@ -73,7 +74,9 @@ ALLOWED = {
     "v2_eager.keras_training.models.BatchLosses": "a mix-in of models, whose metrics "
     "Keras resets and saves; keras_training's pairs train with it",
     "v2_eager.keras_training.models.FrozenPenalties": MIX_IN,
-    "v2_eager.models_dqn.Maze": "an environment in NumPy, which the program makes",
+    "v2_eager.models_a2c.Mazes": ENVIRONMENT,
+    "v2_eager.models_dqn.Maze": ENVIRONMENT,
+    "v2_eager.models_policy_gradient.CartPole": ENVIRONMENT,
     "v2_eager.numerics.losses.Reduction": "the names of reductions, strings alone",
     "v2_eager.numerics.optimizers.multitask.Multitask": MIX_IN,
     "v2_eager.numerics.optimizers.weight_decay.DecoupledWeightDecay": MIX_IN,

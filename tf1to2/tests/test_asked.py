@@ -131,6 +131,13 @@ SITUATIONS = {
     "MNIST for ML beginners": "models_softmax",
     "a CNN on MNIST": "models_convnet",
     "stacked autoencoder with tied weights": "models_autoencoder",
+    "a recommender by matrix factorization": "models_factorization",
+    "DeepFM on Criteo": "models_deepfm",
+    "a U-Net for medical images": "models_unet",
+    "BiLSTM CRF for NER": "models_tagger",
+    "a transformer encoder from scratch": "models_transformer",
+    "policy gradient on CartPole": "models_policy_gradient",
+    "an A2C agent": "models_a2c",
 }
 SYMPTOMS = {
     "my loss becomes nan in the second epoch": "The loss is NaN",
