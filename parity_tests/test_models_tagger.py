@@ -83,14 +83,14 @@ WIDE_OTHERS = {
     name: np.float64(np.float32(value)) for name, value in models.POWERS.items()
 }
 WIDE_START = {**structure.widen(START), **WIDE_OTHERS}
-WIDE = models.Model([*DATA, VECTORS.astype(float)], WIDE_START, CONTRIB)
+WIDE = models.Model(
+    [*DATA, VECTORS.astype(float)], WIDE_START, CONTRIB, more={"widen": True}
+)
 WIDE_CASES = [
     *(WIDE.train(steps, f"float64, steps: {steps}") for steps in models.STEPS),
     WIDE.case("evaluate", "float64", [*TEST, WIDE_START]),
     WIDE.case("export", "float64", [TEST[0], TEST[2], WIDE_START, "folder"]),
 ]
-for wide in WIDE_CASES:
-    wide.more["widen"] = True
 
 # --- Wrong programs that people write instead of the right page.
 
