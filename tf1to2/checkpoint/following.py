@@ -147,7 +147,7 @@ def _match(plan, names):
     moved = {move.source for move in plan.moves}
     others, targets = {}, {}
     if plan.like:
-        others, targets = plan.like.spellings(), dict(plan.like.tensors)
+        others, targets = _named(plan), dict(plan.like.tensors)
     spelled = {text: name for name, texts in others.items() for text in texts}
     for old, new in names.items():
         if plan.like and new not in targets:
@@ -180,6 +180,21 @@ def _match(plan, names):
             plan.problem("named, but not in the source", _near(old, tensors))
     elif COUNTER in plan.like.tensors and COUNTER not in taken | set(found):
         plan.moves.append(_new(plan, COUNTER, "like"))
+
+
+def _named(plan):
+    """Returns the spellings of the template's tensors, without a name that misleads.
+
+    A variable without a name is called `Variable`, in the template, too. If the source
+    has others without a name and of its shape, it can be any of them.
+    """
+    tensors, spellings = plan.source.tensors, plan.like.spellings()
+    alike = [n for n in tensors if re.fullmatch(r"Variable(_\d+)?", n)]
+    if len({str(tensors[name]) for name in alike}) == len(alike):
+        return spellings
+    return {
+        key: [t for t in texts if t != "Variable"] for key, texts in spellings.items()
+    }
 
 
 def _name_slots(plan):

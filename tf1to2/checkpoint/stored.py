@@ -127,9 +127,9 @@ def _spellings(nodes):
         for attribute in node.attributes:
             name = attribute.full_name
             # Skip objects without a name, and names of several objects.
-            telling = given[name] == 1 and name not in ("", "Variable")
+            telling = given[name] == 1 and name
             key = attribute.checkpoint_key.removesuffix(SUFFIX)
-            found[key] = [name] * telling + texts
+            found[key] = [name] * bool(telling) + texts
     return found
 
 

@@ -2,6 +2,7 @@ import json
 from unittest import mock
 
 import numpy as np
+from parameterized import parameterized
 
 import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proofs
 
@@ -179,6 +180,26 @@ class AutoTest(Conversion):
         again.restore(self.target).assert_consumed()
         wanted = self.values["net/fc1/kernel/Adam"]
         np.testing.assert_array_equal(again.optimizer.slots[2]["m"], wanted)
+
+    @parameterized.expand(
+        [
+            ("alone", {"Variable": [3]}, 0),
+            ("two", {"Variable": [3], "Variable_1": [3]}, 1),
+        ]
+    )
+    def test_a_variable_without_a_name_is_matched_if_no_other_fits(
+        self, _, shapes, wanted
+    ):
+        old, like = str(self.folder / "old"), self.folder / "unnamed"
+        tf.raw_ops.SaveV2(
+            prefix=old,
+            tensor_names=list(shapes),
+            shape_and_slices=[""] * len(shapes),
+            tensors=[tf.ones(shape) for shape in shapes.values()],
+        )
+        like = tf.train.Checkpoint(w=tf.Variable(tf.zeros([3]))).save(like)
+        status, text = self.convert(None, "--like", like, source=old)
+        self.assertEqual(status, wanted, text)
 
     def test_slots_of_variables_without_names_are_asked_or_given(self):
         with mock.patch.object(tf, "Variable", nameless(tf.Variable)):

@@ -1,7 +1,8 @@
 """Whole programs, `models_…`: files that both sides read; what the tools make of them.
 
-Each side goes on from the files that the other side wrote. `scan` finds every name of
-the left page that is gone, and what `fix` writes still gives the recorded numbers.
+Each side goes on from the files that the other side wrote. `convert-checkpoint` finds
+the place of each variable by itself. `scan` finds every name of the left page that is
+gone, and what `fix` writes still gives the recorded numbers.
 """
 
 import ast
@@ -18,14 +19,22 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
+from parity_tests.hazards.test_modules import CASES
 from parity_tests.models import HALF
 from tf1to2.fix import planning
 from tf1to2.pages import topics
 from tf1to2.pages.page import Page
 from tf1to2.parity import recordings, structure, v2
 from tf1to2.scan import findings
+from tf1to2.tests.commands import command
+from v2_eager.numerics import restore
 
 GENUINE = os.environ.get("TF1_PYTHON")
+MODULES = [
+    (name.partition(".")[2], case)
+    for name, case in CASES
+    if name.startswith(f"v2_eager.{topics.WHOLE}") and not isinstance(case, str)
+]
 NAMES = [(name,) for name in topics.topics() if name.startswith(topics.WHOLE)]
 
 
@@ -84,6 +93,32 @@ class GoingOnTest(unittest.TestCase):
         self.assertEqual(*map(sorted, sides))
         for path, value in sides[0].items():
             np.testing.assert_array_equal(sides[1][path], value, path)
+
+
+class ConvertTest(unittest.TestCase):
+    """Converts a checkpoint by names to one by objects, without a map."""
+
+    @parameterized.expand(MODULES)
+    def test_it_finds_the_place_of_each_variable(self, _, case):
+        module = case.make("float32")
+        case.ask(module)  # makes missing variables
+        variables = restore.named(module)
+        for number, (_, variable) in enumerate(sorted(variables.items())):
+            values = np.arange(np.prod(variable.shape)) + number
+            variable.assign(np.reshape(values, variable.shape))
+        wanted = {name: variable.numpy() for name, variable in variables.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            old, like, new = (os.path.join(folder, n) for n in ("old", "like", "new"))
+            restore.save(old, variables)
+            like = tf.train.Checkpoint(module=module).save(like)
+            result = command("convert-checkpoint", old, new, "--like", like)
+            self.assertEqual(result.status, 0, result.out)
+            for variable in variables.values():
+                variable.assign(tf.zeros_like(variable))
+            saved = tf.train.Checkpoint(module=module).read(new)
+            saved.assert_existing_objects_matched()
+        for name, value in wanted.items():
+            np.testing.assert_array_equal(variables[name].numpy(), value, name)
 
 
 class ScanTest(unittest.TestCase):
