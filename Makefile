@@ -106,10 +106,13 @@ check-upkeep: $(READY) ## compare the generated files, write nothing; SINCE=none
 mutate: $(READY) ## break every right page in every small way (takes hours; can be resumed)
 	$(BIN)/tf1to2 mutate parity_tests --results parity_tests/mutations.json
 
+bench: WHOLE := $(patsubst v1_graph/%.py,%.train,$(wildcard v1_graph/models_*.py))
 bench: $(READY) ## time both sides, then update BENCHMARKS.md (needs Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
 	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
+	$(BIN)/tf1to2 bench $(WHOLE) --against 1.15.5 --format json \
+	  --output-file benchmarks/models.json
 	$(BIN)/python -m upkeep pictures docs
 
 site: $(READY) ## build the site, with the guide and all pairs, in site/; it needs no server

@@ -179,6 +179,7 @@ def tables(found):
         "kernels": _kernels(),
         "float32": _float32(found),
         "models": whole_programs.table(found),
+        "models tools": whole_programs.tools(),
         "mutations": _mutations(),
         "subjects": _subjects(),
         **{

@@ -13,11 +13,16 @@ import re
 
 import matplotlib
 import numpy as np
+
+import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proofs
+
+# isort: split
 import tensorflow as tf
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from upkeep import svg
+from upkeep import svg, whole_programs
 from v2_eager import averages, images, learning_rates, regularization
 
 FOLDER = pathlib.Path(__file__).parents[1] / "guide" / "pictures"
@@ -281,6 +286,34 @@ def benchmarks():
     return figure
 
 
+def models(names=()):
+    """Draws the losses of whole programs in 100 steps: 1.15.5's, and the right page's.
+
+    Args:
+        names: topics; all whole programs if empty.
+    """
+    programs = whole_programs.programs()
+    programs = [(n, topic) for n, topic in programs if not names or n in names]
+    rows = -(-len(programs) // 4)
+    figure = Figure((8.4, 1.5 * rows + 0.3), layout="constrained", facecolor="white")
+    grid = figure.subplots(rows, 4, squeeze=False).ravel()
+    for axes, (name, topic) in zip(grid, programs):
+        left, right = whole_programs.losses(name)
+        for path in left:
+            axes.plot(left[path], color=OLD, linewidth=4, alpha=0.5)
+            axes.plot(right[path], color=NEW, linewidth=1)
+        axes.set_title(topic.title.partition(":")[0], fontsize=8)
+        axes.tick_params(labelsize=7)
+    for axes in grid[len(programs) :]:
+        axes.axis("off")
+    handles = (
+        Line2D([], [], color=OLD, linewidth=4, alpha=0.5, label="TensorFlow 1.15.5"),
+        Line2D([], [], color=NEW, linewidth=1, label="the right page"),
+    )
+    figure.legend(handles=handles, loc="outside lower center", ncols=2)
+    return figure
+
+
 PICTURES = {
     drawn.__name__: drawn
     for drawn in (
@@ -292,6 +325,7 @@ PICTURES = {
         broadcasting,
         graph_and_trace,
         benchmarks,
+        models,
     )
 }
 

@@ -1,4 +1,4 @@
-"""Makes the table of the whole programs, `models_…`, in guide/models.md."""
+"""Makes the tables of the whole programs, `models_…`, in guide/models.md."""
 
 import ast
 import io
@@ -6,13 +6,19 @@ import json
 import pathlib
 import tokenize
 
+from tf1to2.fix import planning
 from tf1to2.pages import topics
+from tf1to2.scan import causes, findings
 
 ROOT = pathlib.Path(__file__).parents[1]
 HEAD = (
     "| program | float64 | float32 | variables | lines, left and right | "
     "seconds, left and right |\n"
     "|---|---|---|---:|---:|---:|"
+)
+TOOLS_HEAD = (
+    "| left page | `scan`: uses | `fix`: uses that it changes | most of the work |\n"
+    "|---|---:|---:|---|"
 )
 
 
@@ -24,13 +30,11 @@ def table(found):
     """
     seconds = _seconds()
     rows = [HEAD]
-    for name, topic in topics.topics().items():
-        if not name.startswith(topics.WHOLE):
-            continue
+    for name, topic in programs():
         pairs = found[name]
         lines = [_lines(path) for path in (topic.v1, topic.v2)]
         cells = [
-            f"[{topic.title.partition(':')[0]}](guide/{name}.md)",
+            _link(name, topic),
             _float64(pairs),
             f"{pairs['train']['float32']['relative']:.1e}",
             str(_variables(name)),
@@ -39,6 +43,56 @@ def table(found):
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def tools():
+    """Makes the table of what `scan` finds in the left pages and `fix` changes."""
+    rows = [TOOLS_HEAD]
+    for name, topic in programs():
+        path = str(topic.v1)
+        found = findings.scan([path]).findings
+        (fixed,) = planning.plan([path], (), planning.Options(unsafe=True))
+        works = sorted(causes.works(found), key=lambda w: -len(w.findings))[:3]
+        most = "; ".join(f"{w.cause.title} ({len(w.findings)})" for w in works)
+        changed = len(found) - len(fixed.left)
+        rows.append(f"| {_link(name, topic)} | {len(found)} | {changed} | {most} |")
+    return "\n".join(rows)
+
+
+def programs():
+    """Lists (name, `Topic`) of the whole programs."""
+    found = topics.topics().items()
+    return [(name, topic) for name, topic in found if name.startswith(topics.WHOLE)]
+
+
+def losses(name):
+    """Computes the losses of the longest training, in float64, rounded to float32.
+
+    Args:
+        name: topic of a whole program.
+
+    Returns:
+        The recorded losses of 1.15.5, {path: [steps] array}, and the right page's.
+    """
+    from tf1to2.parity import providers, structure, v2
+
+    proof = providers.provider("parity_tests").load(name)
+    entry = next(entry for entry in proof.recorded() if entry.case.name == "train")
+    left = proof.recording.answer(entry.key, entry.request)
+    (right,) = v2.run(proof.v2, [entry.request], "function")
+    wanted = [
+        path
+        for path, value in left.items()
+        if not path.startswith("outputs/variables/") and value.shape[:1] == (100,)
+    ]
+    return [
+        {path: side[path] for path in wanted}
+        for side in (left, structure.narrow(right))
+    ]
+
+
+def _link(name, topic):
+    return f"[{topic.title.partition(':')[0]}](guide/{name}.md)"
 
 
 def _float64(pairs):

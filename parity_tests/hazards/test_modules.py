@@ -415,6 +415,19 @@ CASES = [
         "ConvLayer ConvNet",
     ),
     *of_program(
+        "gcn",
+        "Trainer",
+        lambda dtype: [4, 3, tf.as_dtype(dtype), 0.0],
+        lambda module, dtype: module.step(
+            tf.sparse.from_dense(numbers(dtype, 3, 4)),
+            tf.sparse.eye(3, dtype=dtype),
+            tf.eye(3, dtype=dtype),
+            tf.constant([True, True, False]),
+            tf.constant([False, False, True]),
+        ),
+        "GCN GraphConvolution",
+    ),
+    *of_program(
         "factorization",
         "Trainer",
         lambda dtype: [tf.as_dtype(dtype), "adam", 0.1],
@@ -1094,6 +1107,7 @@ FLOAT32 = {
     "v2_eager.models_char_rnn.Trainer": RATES,
     "v2_eager.models_dcgan.Trainer": RATES,
     "v2_eager.models_a2c.Model": RATES,
+    "v2_eager.models_gcn.Trainer": RATES,
     "v2_eager.models_convnet.Trainer": "in float64 it draws another dropout mask",
     "v2_eager.models_deepfm.Trainer": "in float64 it draws another dropout mask",
     "v2_eager.models_tagger.Trainer": "in float64 it draws another dropout mask",

@@ -120,8 +120,8 @@ def _contradictions(told):
                     str(entry.case),
                     f"  {entry.case}: TensorFlow 1 gives other results in float64 than "
                     f"in float32, first in {leaf.path}: {leaf.relative:.1e}. Steps can "
-                    "amplify rounding; if this case has no such steps, add "
-                    "float32=True to it",
+                    "amplify rounding, and random ops draw other numbers; if this "
+                    "case has neither, add float32=True to it",
                 )
     return list(lines.values())
 

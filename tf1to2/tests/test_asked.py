@@ -138,6 +138,7 @@ SITUATIONS = {
     "a transformer encoder from scratch": "models_transformer",
     "policy gradient on CartPole": "models_policy_gradient",
     "an A2C agent": "models_a2c",
+    "a graph convolutional network on Cora": "models_gcn",
 }
 SYMPTOMS = {
     "my loss becomes nan in the second epoch": "The loss is NaN",

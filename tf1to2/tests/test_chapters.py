@@ -111,7 +111,8 @@ class TextTest(unittest.TestCase):
 class PicturesTest(unittest.TestCase):
     def test_each_is_drawn_and_told_in_words(self):
         shown = {}
-        documents = (topics.document(n) for n in ("README.md", "BENCHMARKS.md"))
+        names = "README.md", "BENCHMARKS.md", "guide/models.md"
+        documents = (topics.document(name) for name in names)
         texts = [path.read_text("utf-8") for path in documents]
         for text in [*texts, *(text_of(name) for name, _ in CHAPTERS)]:
             found = re.findall(r"!\[([^\]]*)\]\([\w/]*pictures/(\w+)\.svg\)", text)
@@ -137,7 +138,11 @@ class PicturesTest(unittest.TestCase):
 
     @parameterized.expand([(name,) for name in pictures.PICTURES])
     def test_its_command_draws_it(self, name):
-        quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
+        quick = {
+            "decision_boundary": {"steps": 20},
+            "race": {"runs": 5},
+            "models": {"names": ["models_softmax"]},
+        }
         figure = pictures.PICTURES[name](**quick.get(name, {}))
         self.assertTrue(figure.axes)
 
