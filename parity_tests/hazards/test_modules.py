@@ -156,6 +156,15 @@ def images(dtype, *shape):
     return tf.cast(numbers(dtype, *shape) > 0, dtype)
 
 
+def masked_texts(dtype):
+    """Makes the features of BERT for two texts of three words, the last one masked."""
+    ids = tf.constant([[1, 5, 3], [1, 6, 3]])
+    masked = tf.constant([[2], [2]]), tf.constant([[7], [8]])
+    weights = tf.ones([2, 1], dtype)
+    types = tf.constant([[0, 0, 1], [0, 1, 1]])
+    return ids, tf.ones_like(ids), types, *masked, weights, tf.constant([0, 1])
+
+
 def say(module, dtype):
     """Calls a decoder of seq2seq with teacher forcing."""
     inputs, lengths = numbers(dtype, 2, 3, 6), tf.constant([3, 2])
@@ -426,6 +435,31 @@ CASES = [
             tf.constant([False, False, True]),
         ),
         "GCN GraphConvolution",
+    ),
+    *of_program(
+        "bert",
+        "Trainer",
+        lambda dtype: [dtype],
+        lambda module, dtype: module.step(*masked_texts(dtype)),
+        "BertModel Dense Pretraining TransformerLayer",
+    ),
+    *of_program(
+        "style_transfer",
+        "Trainer",
+        lambda dtype: [
+            [[numbers(dtype, 3, 3, i, 2), numbers(dtype, 2)] for i in (3, 2, 2)],
+            numbers(dtype, 5, 6, 3).numpy(),
+            numbers(dtype, 7, 4, 3).numpy(),
+            "avg",
+        ],
+        lambda module, _: module.step(),
+        "Losses Vgg",
+    ),
+    *of_program(
+        "style_transfer",
+        "Stylized",
+        lambda dtype: [tf.Variable(numbers(dtype, 1, 5, 6, 3), name="image")],
+        lambda module, dtype: module.serve(numbers(dtype, 5, 6, 3)),
     ),
     *of_program(
         "factorization",
@@ -1107,6 +1141,7 @@ FLOAT32 = {
     "v2_eager.models_char_rnn.Trainer": RATES,
     "v2_eager.models_dcgan.Trainer": RATES,
     "v2_eager.models_a2c.Model": RATES,
+    "v2_eager.models_style_transfer.Trainer": RATES,
     "v2_eager.models_gcn.Trainer": RATES,
     "v2_eager.models_convnet.Trainer": "in float64 it draws another dropout mask",
     "v2_eager.models_deepfm.Trainer": "in float64 it draws another dropout mask",

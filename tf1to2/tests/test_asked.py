@@ -138,6 +138,10 @@ SITUATIONS = {
     "a transformer encoder from scratch": "models_transformer",
     "policy gradient on CartPole": "models_policy_gradient",
     "an A2C agent": "models_a2c",
+    "neural style transfer": "models_style_transfer",
+    "Gatys style transfer with a VGG mat file": "models_style_transfer",
+    "port BERT": "models_bert",
+    "masked LM with gather_indexes": "models_bert",
     "a graph convolutional network on Cora": "models_gcn",
 }
 SYMPTOMS = {
