@@ -82,6 +82,11 @@ REASONS = {
     # For a gradient of 0 the units in the last place are tiny, so their number is
     # large: the largest difference is 5.9e-17 in entropy_naive, 5.6e-17 in
     # check_entropy.
+    "SECOND_ORDER": (
+        "a weight has three uses in an inner update of a task: a v1 loop over tasks "
+        "adds its float32 gradients in another order than a tape; in float64 the "
+        "numbers are identical"
+    ),
     "SOFTMAX": (
         "the gradient is softmax minus softmax; in float64 the two kernels round "
         "apart before TensorFlow 2.17, and 6e-17 is left of it"

@@ -62,15 +62,15 @@ class Model:
         start: {name: array} of the checkpoint that training begins with.
         skip: {way: reason}, see `cases.Case`.
         options: {name: value}, keyword arguments of `train`.
-        more: {name: value} for the requests: `{"widen": True}` runs a program that
-            names float32 in float64, see `tf1to2.parity.widening`.
+        wide: further entries of the requests in float64: `{"widen": True}` if the
+            program names float32, see `tf1to2.parity.widening`.
     """
 
     data: list
     start: dict
     skip: dict = dataclasses.field(default_factory=dict)
     options: dict = dataclasses.field(default_factory=dict)
-    more: dict = dataclasses.field(default_factory=dict)
+    wide: dict = dataclasses.field(default_factory=dict)
 
     def cases(self, evaluate, export):
         """Lists the cases.
@@ -112,5 +112,5 @@ class Model:
             if isinstance(arg, dict) or (isinstance(arg, str) and arg == "folder")
         }
         kwargs = self.options if name == "train" else {}
-        more = {"files": files, **self.more}
-        return kind(name, slug, args, kwargs, skip=self.skip, more=more, **others)
+        more = {"skip": self.skip, "more": {"files": files}, "wide": self.wide}
+        return kind(name, slug, args, kwargs, **more, **others)

@@ -84,9 +84,10 @@ class Policy(tf.Module):
         kernel, bias = self.fc2
         return tf.nn.bias_add(tf.matmul(layer, kernel), bias)
 
-    def probabilities(self, observation):
-        """Returns the probabilities of the actions for one observation: an array."""
-        return self.serve(observation[np.newaxis, :])["act_prob"].numpy().ravel()
+
+def probabilities(serve, observation):
+    """Returns the probabilities of the actions for one observation: an array."""
+    return serve(tf.constant(observation[np.newaxis, :]))["act_prob"].numpy().ravel()
 
 
 class PolicyGradient(tf.Module):
@@ -142,6 +143,8 @@ def train(starts, seed, steps, checkpoint=None, folder=None):
     if checkpoint is not None:
         restore.by_name(checkpoint, variables)
     writer = tf.summary.create_file_writer(folder) if folder else None
+    # A concrete function takes half of the time of a `tf.function` for one move.
+    serve = agent.policy.serve.get_concrete_function()
     # --- run
     losses, returns, first = [], [], int(agent.global_step)
     for step in range(first, first + steps):
@@ -149,7 +152,7 @@ def train(starts, seed, steps, checkpoint=None, folder=None):
         ep_obs, ep_as, ep_rs = [], [], []
         observation, done = env.reset(starts[step % len(starts)]), False
         while not done:
-            prob_weights = agent.policy.probabilities(observation)
+            prob_weights = probabilities(serve, observation)
             action = random.choice(N_ACTIONS, p=prob_weights)
             ep_obs.append(observation)
             ep_as.append(action)
@@ -184,12 +187,12 @@ def evaluate(starts, checkpoint):
     """Plays an episode from each state with the likelier action of each move."""
     env, lengths = CartPole(starts.dtype), []
     # --- restore
-    policy = restored(starts.dtype, checkpoint)
+    serve = restored(starts.dtype, checkpoint).serve.get_concrete_function()
     # --- run
     for start in starts:
         observation, done = env.reset(start), False
         while not done:
-            action = np.argmax(policy.probabilities(observation))
+            action = np.argmax(probabilities(serve, observation))
             observation, _, done = env.step(action)
         lengths.append(env.moves)
     mean_return = np.mean(np.array(lengths, starts.dtype))

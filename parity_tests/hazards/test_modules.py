@@ -75,6 +75,7 @@ from v2_eager.rnn import Network as RnnNetwork
 CELLS = "v2_eager.numerics.rnn.cells."
 CONTRIB_CELLS = "v2_eager.numerics.rnn.contrib_cells."
 WRAPPERS = "v2_eager.numerics.rnn.contrib_wrappers."
+CENSUS = "41,Masters,Wife,Sales,38,>50K", "23,HS-grad,Husband,,50,<=50K"
 RECURRENCES = "v2_eager.numerics.recurrences."
 SCALES = "v2_eager.numerics.optimizers.loss_scale."
 
@@ -460,6 +461,34 @@ CASES = [
         "Stylized",
         lambda dtype: [tf.Variable(numbers(dtype, 1, 5, 6, 3), name="image")],
         lambda module, dtype: module.serve(numbers(dtype, 5, 6, 3)),
+    ),
+    *of_program(
+        "seq2seq",
+        "Trainer",
+        lambda dtype: [np.dtype(dtype).type(0.125)],
+        lambda module, _: module.step(
+            tf.constant([[3, 4, 5], [6, 7, 0]]),
+            tf.constant([3, 2]),
+            tf.constant([[5, 4, 3, 2], [7, 6, 2, 0]]),
+            tf.constant([4, 3]),
+        ),
+        "Seq2Seq",
+    ),
+    *of_program(
+        "maml",
+        "Trainer",
+        lambda dtype: [tf.as_dtype(dtype), False],
+        lambda module, dtype: module.step(
+            numbers(dtype, 2, 10, 1), numbers(dtype, 2, 10, 1)
+        ),
+        "MAML",
+    ),
+    *of_program(
+        "estimator",
+        "WideAndDeep",
+        lambda _: [],
+        lambda module, _: module.step(*module.parse_csv(CENSUS)),
+        "Columns Embedding",
     ),
     *of_program(
         "factorization",
@@ -1141,6 +1170,9 @@ FLOAT32 = {
     "v2_eager.models_char_rnn.Trainer": RATES,
     "v2_eager.models_dcgan.Trainer": RATES,
     "v2_eager.models_a2c.Model": RATES,
+    "v2_eager.models_estimator.WideAndDeep": OF_FLOAT32,
+    "v2_eager.models_maml.Trainer": RATES,
+    "v2_eager.models_seq2seq.Trainer": RATES,
     "v2_eager.models_style_transfer.Trainer": RATES,
     "v2_eager.models_gcn.Trainer": RATES,
     "v2_eager.models_convnet.Trainer": "in float64 it draws another dropout mask",
@@ -1189,6 +1221,7 @@ NO_NAMES = {
     "v2_eager.numerics.canned.BinaryHead": METRICS,
     "v2_eager.numerics.canned.MultiClassHead": METRICS,
     "v2_eager.numerics.canned.RegressionHead": METRICS,
+    "v2_eager.models_estimator.WideAndDeep": METRICS,
     "v2_eager.numerics.canned.Estimator": METRICS,
 }
 DRAWS = "what is loaded begins its stream of random numbers again"

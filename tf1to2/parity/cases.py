@@ -48,6 +48,8 @@ class Case:
         traces: of a program, how often each of its `tf.function`s may trace; 2 if the
             first call makes variables, 0 if all run in other processes.
         more: further entries of the request: see `v1.run`.
+        wide: further entries of the request of the float64 recipe, such as {"widen":
+            True} if the pages make float32 variables for any input dtype.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Case:
     factory: dict = dataclasses.field(default_factory=dict)
     traces: int = 1
     more: dict = dataclasses.field(default_factory=dict)
+    wide: dict = dataclasses.field(default_factory=dict)
 
     kind = "op"
 

@@ -28,7 +28,7 @@ class Bound:
         case: the slug of the case.
         way: the way that shows it: "graph", "eager", "function", "dynamic", "xla".
         side: the other side of the comparison: "compat.v1" or "1.15.5".
-        leaf: path of the leaf, as a failure prints it.
+        leaf: path of the leaf, as a failure prints it, or a pattern: `outputs/*`.
         ulps: the most units in the last place that any element may differ by, if it
             differs by more than `LAST_BITS`; 0 if only signs of zeros differ.
         measured: the largest distance that was measured.

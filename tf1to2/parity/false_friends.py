@@ -39,7 +39,8 @@ def both(proof, case, sizes):
         args = structure.map_arrays(lambda _, a: tf.constant(a), args)
     try:
         placed = given_files.placed({**request, "args": args})
-        with widening.keras_in(request.get("floatx")), placed as args:
+        floatx = widening.keras_in(request.get("floatx"))
+        with widening.widened(request.get("widen")), floatx, placed as args:
             naive = _naive(proof, case, request, args)
     except Exception as error:  # any exception counts: the naive form does not work
         naive = error

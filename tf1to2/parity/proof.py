@@ -1,6 +1,7 @@
 """Runs the cases of a pair on both sides, and compares with the recording."""
 
 import dataclasses
+import fnmatch
 import functools
 
 from tf1to2.pages.page import Page
@@ -236,7 +237,8 @@ class Proof:
         floats = self.by_keras or any(a.dtype == "f4" for a in fed)
         if narrow or not floats:
             return request
-        wide = {**request, "args": structure.widen(request["args"])}
+        args = structure.widen(request["args"])
+        wide = {**request, "args": args, **case.wide}
         return {**wide, "floatx": "float64"} if self.by_keras else wide
 
     def _carried(self, answer):
@@ -320,7 +322,7 @@ class Proof:
 
     def _agree_by_table(self, case, way, side, bindings, expected, answers):
         """Compares by the rows of float32.tsv; leaves with a bound, by the bound."""
-        bounds = self._bounds_of(case, way, side)
+        bounds = self._bounds_of(case, way, side, expected[0])
         apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
         pair = f"{self.name}.{case.name}"
         try:
@@ -334,20 +336,25 @@ class Proof:
             total += self._agree(case, way, side, bindings, *apart)
         return total
 
-    def _bounds_of(self, case, way, side):
+    def _bounds_of(self, case, way, side, paths):
         where = f"{self.name}.{case.name}", case.slug, way, side
         settings = "", "strict" if self.strict else "default"
-        return {
-            bound.leaf: bound
+        found = [
+            bound
             for bound in self.bounds
             if (bound.pair, bound.case, bound.way, bound.side) == where
             and bound.settings in settings
             and releases.here(bound.where)
+        ]
+        return {
+            path: bound
+            for bound in found
+            for path in fnmatch.filter(paths, bound.leaf) or [bound.leaf]
         }
 
     def compare(self, case, way, sizes, side, expected, actual):
         """Compares two answers by the bounds, and returns the tally."""
-        bounds = self._bounds_of(case, way, side)
+        bounds = self._bounds_of(case, way, side, expected)
         try:
             return compare(expected, actual, (side, way), bounds)
         except Mismatch as mismatch:

@@ -502,6 +502,15 @@ class Float32Test(unittest.TestCase):
             ):
                 far.prove(self.OP, "graph")
 
+    def test_a_bound_may_be_of_all_leaves_that_match(self):
+        far = self.recorded(1 + 2.0**-18)
+        row = "toy.page", "toy", "graph", "1.15.5"
+        far.bounds = [Bound(*row, "outputs/*", 64, 64, "why")]
+        far.prove(self.OP, "graph")
+        far.bounds = [Bound(*row, "inputs/*", 64, 64, "why")]
+        with self.assertRaisesRegex(Mismatch, "outputs/0"):
+            far.prove(self.OP, "graph")
+
 
 class CompareTest(unittest.TestCase):
     @parameterized.expand(
