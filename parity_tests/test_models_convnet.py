@@ -3,16 +3,18 @@ import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import models, proof
-from tf1to2.parity import FalseFriend
+from tf1to2.parity import FalseFriend, Naive
 from v1_graph import models_convnet as v1
 from v2_eager import models_convnet as v2
 from v2_eager.numerics import restore
 from v2_eager.summaries import read_folder
+from v2_keras import models_convnet as v3
 
 LAYERS = {"graph": "tf.layers is not available with Keras 3"}
 
@@ -109,7 +111,27 @@ CASES = [
         because="the batch norms use the statistics of the test images",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+NAIVE = [
+    Naive(
+        "train, steps: 10",
+        "Keras' own dropout",
+        mock.patch.object(v3, "Dropout", keras.layers.Dropout)(v3.train),
+        because="from the same seed it draws another mask",
+    ),
+    Naive(
+        "train, steps: 10",
+        "metrics that are not reset",
+        mock.patch.object(keras.Model, "reset_metrics", lambda self: None)(v3.train),
+        because="each loss is the mean of all losses so far",
+    ),
+    Naive(
+        "train, steps: 10",
+        "Adam by default",
+        mock.patch.object(v3.optimizers, "adam", keras.optimizers.Adam)(v3.train),
+        because="the epsilon is 1e-7, not 1e-8",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class ModelsConvnetTest(unittest.TestCase):
@@ -174,6 +196,56 @@ class ModelsConvnetTest(unittest.TestCase):
             self.assertIn("loss", v2.evaluate(*TEST, path))
             with self.assertRaisesRegex(tf.errors.NotFoundError, "Adam|beta|global"):
                 v2.train(IMAGES, LABELS, 1, path)
+
+
+class KerasTest(unittest.TestCase):
+    def test_each_page_goes_on_from_the_checkpoint_of_the_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            for first, then in ((v2, v3), (v3, v2)):
+                before = first.train(IMAGES, LABELS, 4, None, folder)["variables"]
+                kept = then.train(IMAGES, LABELS, 0, path)["variables"]
+                self.assertEqual(set(kept), set(START))
+                for name, value in before.items():
+                    self.assertEqual(kept[name].dtype, value.dtype, name)
+                    np.testing.assert_allclose(kept[name], value, 1e-6, err_msg=name)
+                self.assertEqual(then.train(IMAGES, LABELS, 1, path)["losses"].size, 1)
+
+    def test_a_resumed_run_takes_the_next_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            v3.train(IMAGES, LABELS, 3, None, folder)
+            with mock.patch.object(v3, "next_batch", wraps=v3.next_batch) as batch:
+                v3.train(IMAGES, LABELS, 2, path, folder)
+            events = [e for e in read_folder(folder) if e["tag"] == "accuracy"]
+        self.assertEqual([call.args[2] for call in batch.mock_calls], [3, 4])
+        self.assertEqual([event["step"] for event in events], [0, 1, 2, 3, 4])
+
+    def test_a_step_of_float64_is_in_float64(self):
+        given = IMAGES.astype("d"), LABELS, 1
+        with (
+            mock.patch.object(v2, "DROPOUT_RATE", 0.0),
+            mock.patch.object(v3, "DROPOUT_RATE", 0.0),
+        ):
+            left, right = (page.train(*given)["variables"] for page in (v2, v3))
+        for name in ("logits/kernel/Adam", "conv1/conv2d/kernel/Adam"):
+            self.assertEqual(right[name].dtype, np.float64)
+            np.testing.assert_allclose(right[name], left[name], 1e-10, 1e-14)
+
+    def test_a_checkpoint_without_slots_serves_but_does_not_train(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.ckpt")
+            restore.save(path, {name: START[name] for name in SHAPES})
+            self.assertIn("loss", v3.evaluate(*TEST, path))
+            with self.assertRaisesRegex(tf.errors.NotFoundError, "Adam|global"):
+                v3.train(IMAGES, LABELS, 1, path)
+
+    def test_trained_weights_classify_new_images(self):
+        with tempfile.TemporaryDirectory() as folder:
+            v3.train(IMAGES, LABELS, 100, None, folder)
+            found = v3.evaluate(*TEST, os.path.join(folder, "model.ckpt"))
+        self.assertGreater(found["accuracy"], 0.95)
+        self.assertEqual(np.trace(found["confusion"]), round(found["accuracy"] * 67))
 
 
 if __name__ == "__main__":

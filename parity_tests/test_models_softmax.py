@@ -10,9 +10,10 @@ from parameterized import parameterized
 
 from parity_tests import models, proof
 from parity_tests.test_models_convnet import digits
-from tf1to2.parity import FalseFriend
+from tf1to2.parity import FalseFriend, Naive
 from v1_graph import models_softmax as v1
 from v2_eager import models_softmax as v2
+from v2_keras import models_softmax as v3
 
 
 def rows(seed, n):
@@ -97,7 +98,27 @@ CASES = [
         because="no variable has a name of the checkpoint, so all of them keep zeros",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+class Logged(keras.callbacks.Callback):
+    """A callback that keeps the losses that `fit` logs."""
+
+    def on_train_begin(self, logs=None):
+        self.losses = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+
+
+NAIVE = [
+    Naive(
+        "train, steps: 10",
+        "the losses that fit logs",
+        mock.patch.object(v3, "Losses", Logged)(v3.train),
+        because="each is the mean of all losses so far",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class ModelsSoftmaxTest(unittest.TestCase):
@@ -110,6 +131,45 @@ class ModelsSoftmaxTest(unittest.TestCase):
             v2.train(IMAGES, LABELS, 100, None, folder)
             path = os.path.join(folder, "model.ckpt")
             self.assertGreater(v2.evaluate(*TEST, path)["accuracy"], 0.9)
+
+
+class KerasTest(unittest.TestCase):
+    def test_each_page_goes_on_from_the_checkpoint_of_the_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            for first, then in ((v2, v3), (v3, v2)):
+                first.train(IMAGES, LABELS, 8, None, folder)
+                parts = then.train(IMAGES, LABELS, 8, path)["variables"]
+                whole = v2.train(IMAGES, LABELS, 16)["variables"]
+                for name, value in whole.items():
+                    np.testing.assert_allclose(parts[name], value, 1e-5, 1e-6)
+
+    def test_a_missing_variable_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            v3.save(path, {"Variable": START["Variable"]})
+            for program in (v3.train, v3.evaluate):
+                args = [1] if program is v3.train else []
+                with self.assertRaisesRegex(
+                    tf.errors.NotFoundError, "Variable_1 not found in checkpoint"
+                ):
+                    program(IMAGES, LABELS, *args, path)
+
+    def test_no_steps_keep_the_weights_of_the_checkpoint(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            v3.save(path, START)
+            found = v3.train(IMAGES, LABELS, 0, path)
+        self.assertEqual(found["losses"].shape, (0,))
+        for name, value in START.items():
+            np.testing.assert_array_equal(found["variables"][name], value, name)
+
+    def test_float64_is_trained_in_float64(self):
+        given = IMAGES.astype("d"), LABELS.astype("d"), 10
+        left, right = (page.train(*given)["variables"] for page in (v2, v3))
+        for name, value in left.items():
+            self.assertEqual(right[name].dtype, np.float64)
+            np.testing.assert_allclose(right[name], value, 1e-12, 1e-14)
 
 
 if __name__ == "__main__":

@@ -17,16 +17,20 @@ __all__ = [
 ]
 
 
-def restore(model, path):
-    """Restores a model, its optimizer and its step from a TensorFlow 1 checkpoint.
+def restore(path, variables):
+    """Restores variables from a TensorFlow 1 checkpoint, by their names in it.
 
     All values are read and checked before the first assignment, because `assign` casts.
+
+    Args:
+        path: prefix of a checkpoint, such as "model.ckpt-1000".
+        variables: {name in the checkpoint: `keras.Variable`}; see `old_names`.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a variable.
         ValueError: a variable has another dtype or shape in the checkpoint.
     """
-    variables, reader = old_names(model), tf.train.load_checkpoint(path)
+    reader = tf.train.load_checkpoint(path)
     values = {name: reader.get_tensor(name) for name in variables}
     for name, value in values.items():
         pair = value, variables[name].numpy()
@@ -78,7 +82,7 @@ def train(x, y, weights, steps, files=None, rate=0.125):
             path = os.path.join(folder, "given.ckpt")
             for suffix, content in files.items():
                 content.tofile(path + suffix)
-            restore(model, path)
+            restore(path, old_names(model))
     # --- step
     losses = fit(model, x, y, steps)
     return {"losses": losses, "state": named_values(model)}
