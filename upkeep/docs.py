@@ -43,7 +43,7 @@ ONE_FILE = frozenset(
 )
 ROOT = pathlib.Path(__file__).parents[1]
 NAMES = ROOT / "guide" / "names"
-BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
+BOUND = "case", "side", "settings", "leaf", "ulps", "noise", "reason"  # in proofs.json
 
 
 def proofs(asked=()):

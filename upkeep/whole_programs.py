@@ -7,14 +7,14 @@ import pathlib
 import tokenize
 
 from tf1to2.fix import planning
-from tf1to2.pages import topics
+from tf1to2.pages import proven, topics
 from tf1to2.scan import causes, findings
 
 ROOT = pathlib.Path(__file__).parents[1]
 HEAD = (
-    "| program | float64 | float32 | variables | lines, left and right | "
+    "| program | float64 | float32 | Keras page | variables | lines, left and right | "
     "seconds, left and right |\n"
-    "|---|---|---|---:|---:|---:|"
+    "|---|---|---|---|---:|---:|---:|"
 )
 TOOLS_HEAD = (
     "| left page | `scan`: uses | `fix`: uses that it changes | most of the work |\n"
@@ -37,6 +37,7 @@ def table(found):
             _link(name, topic),
             _float64(pairs),
             f"{pairs['train']['float32']['relative']:.1e}",
+            _keras(name, pairs["train"]["keras"]),
             str(_variables(name)),
             "{}, {} ({:.2f})".format(*lines, lines[1] / lines[0]),
             seconds.get(name, ""),
@@ -95,12 +96,15 @@ def _link(name, topic):
     return f"[{topic.title.partition(':')[0]}](guide/{name}.md)"
 
 
+def _keras(name, distance):
+    """Links the Keras page by the distance of its `train`; "" without a page."""
+    return f"[{distance['relative']:.1e}](v2_keras/{name}.py)" if distance else ""
+
+
 def _float64(pairs):
     bounds = [bound for pair in pairs.values() for bound in pair["bounds"]]
     bounds = [b for b in bounds if b["side"] == "1.15.5" and not b["settings"]]
-    if not bounds:
-        return "identical"
-    return f"within {max(bound['ulps'] for bound in bounds)} ULP"
+    return proven.told(bounds) if bounds else "identical"
 
 
 def _variables(name):

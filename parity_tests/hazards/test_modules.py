@@ -48,6 +48,7 @@ from v2_eager import (
     estimators,
     feature_columns,
     models_autoencoder,
+    models_resnet,
     scopes,
     seq2seq,
     slim,
@@ -397,6 +398,21 @@ CASES = [
         "Discriminator Generator",
     ),
     *of_program(
+        "cgan",
+        "Trainer",
+        lambda dtype: [3, 5, tf.as_dtype(dtype), 0.1],
+        lambda module, dtype: [
+            module.d_step(
+                numbers(dtype, 2, 5),
+                tf.constant([0, 2]),
+                numbers(dtype, 2, 3),
+                numbers(dtype, 2, 1),
+            ),
+            module.g_step(numbers(dtype, 2, 3), tf.constant([0, 2])),
+        ],
+        "Critic Dense Generator",
+    ),
+    *of_program(
         "siamese",
         "Trainer",
         lambda dtype: [(8, 8, 1), tf.as_dtype(dtype)],
@@ -406,6 +422,25 @@ CASES = [
             tf.constant([1, 0, 1], dtype),
         ),
         "Tower",
+    ),
+    *of_program(
+        "resnet",
+        "Trainer",
+        lambda dtype: [
+            models_resnet.ResNet("resnet_v1_small", (8, 8, 3), tf.as_dtype(dtype)),
+            0.1,
+        ],
+        lambda module, dtype: module.step(
+            numbers(dtype, 3, 8, 8, 3), tf.constant([1, 0, 2], tf.int64)
+        ),
+        "BottleneckV1 Conv",
+    ),
+    *of_program(
+        "resnet",
+        "ResNet",
+        lambda dtype: ["resnet_v2_small", (8, 8, 3), tf.as_dtype(dtype)],
+        lambda module, dtype: module(numbers(dtype, 3, 8, 8, 3), is_training=True),
+        "BottleneckV2",
     ),
     *of_program(
         "softmax",
@@ -1168,6 +1203,7 @@ FLOAT32 = {
     **NARROW,
     "v2_eager.models_autoencoder.Phase": RATES,
     "v2_eager.models_char_rnn.Trainer": RATES,
+    "v2_eager.models_cgan.Trainer": RATES,
     "v2_eager.models_dcgan.Trainer": RATES,
     "v2_eager.models_a2c.Model": RATES,
     "v2_eager.models_estimator.WideAndDeep": OF_FLOAT32,

@@ -28,10 +28,18 @@ def verdict(proof):
     """The verdict on a pair: "identical", or the distance in the strict settings."""
     bounds = [b for b in proof["bounds"] if b["settings"] != "default"]
     if bounds:
-        far = f"within {max(b['ulps'] for b in bounds)} ULP"
+        far = told(bounds)
         of_gradients = all(b["leaf"].startswith("gradients/") for b in bounds)
         return f"outputs identical, gradients {far}" if of_gradients else far
     return "identical" + " in the strict settings" * bool(proof["bounds"])
+
+
+def told(bounds):
+    """Writes the largest distance of some bounds in words."""
+    far = [b["ulps"] for b in bounds if not b["noise"]]
+    if far:
+        return f"within {max(far)} ULP"
+    return f"identical but for noise below {max(b['noise'] for b in bounds):.0e}"
 
 
 def ways(proof):

@@ -2,13 +2,15 @@
 
 Each side goes on from the files that the other side wrote. `convert-checkpoint` finds
 the place of each variable by itself. `scan` finds every name of the left page that is
-gone, and what `fix` writes still gives the recorded numbers.
+gone, and what `fix` writes still gives the recorded numbers. `record` and `prove` prove
+the right page as a port of the left page, in a folder of a user.
 """
 
 import ast
 import importlib
 import os
 import pathlib
+import pickle
 import re
 import tempfile
 import unittest
@@ -162,7 +164,8 @@ class FixTest(unittest.TestCase):
         source = proof.left.path
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, source.name)
-            copy.write_bytes(source.read_bytes())
+            text = source.read_text("utf-8").replace(*AS_IT_WAS)
+            copy.write_text(text, "utf-8")
             options = planning.Options(old=True)  # the fixed page runs on 1.15.5, too
             (fixed,) = planning.plan([str(copy)], (), options)
             self.assertEqual(fixed.reason, "")
@@ -177,7 +180,66 @@ class FixTest(unittest.TestCase):
                 np.testing.assert_array_equal(value, recorded[path], path)
 
 
+AS_IT_WAS = "import tensorflow.compat.v1 as tf", "import tensorflow as tf"
 FIXED = "train, steps: 10", "evaluate, from a checkpoint"
+
+
+@unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")
+@pytest.mark.slow
+class ProveTest(unittest.TestCase):
+    @parameterized.expand(NAMES)
+    def test_the_right_page_is_proven_as_a_port(self, name):
+        model = importlib.import_module(PROVIDER.module(name)).MODEL
+        topic = topics.topics()[name]
+        given = name in UNSEEDED
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            self.copy(topic.v1, folder / f"legacy_{name}.py")
+            (folder / f"port_{name}.py").write_bytes(topic.v2.read_bytes())
+            args = [*model.data, 3]
+            if given:
+                args.append(str(folder / "start.ckpt"))
+                restore.save(args[-1], model.start)
+            options = {"kwargs": model.options, "float32": given}
+            data = args, options | NOISE.get(name, {})
+            (folder / "data.pkl").write_bytes(pickle.dumps(data))
+            test = f"test_{name}.py"
+            text = PAIR.format(name=name, widen="widen" in model.wide)
+            (folder / test).write_text(text, "utf-8")
+            result = command("record", test, folder=folder)
+            self.assertEqual(result.status, 0, result.err + result.out)
+            result = command("prove", test, folder=folder)
+        self.assertEqual(result.status, 0, result.out)
+
+    def copy(self, page, path):
+        """Copies a left page, and beside it the left pages that it imports."""
+        text = page.read_text("utf-8")
+        path.write_text(text.replace("from v1_graph.", "from "), "utf-8")
+        for name in re.findall(r"(?m)^from v1_graph\.(\w+) import", text):
+            self.copy(page.with_name(f"{name}.py"), path.with_name(f"{name}.py"))
+
+
+UNSEEDED = "models_dcgan", "models_estimator"
+"""They draw initial values without a seed, so that they begin with a checkpoint. Its
+variables are float32, as those of the program then are."""
+
+NOISE = {"models_bert": {"within64": {"*/key/bias*": float("inf")}}}
+"""A bias of the keys changes no softmax: its gradient is 0 except for rounding."""
+
+PAIR = '''"""A proof of a port, as a user writes it."""
+
+import pathlib
+import pickle
+
+from tf1to2.parity import Pair
+
+data = pathlib.Path(__file__).with_name("data.pkl").read_bytes()
+args, options = pickle.loads(data)
+pair = Pair("legacy_{name}.py", "port_{name}.py", seed=1, widen={widen})
+why = "sums in another order, amplified by steps"
+pair.program("train", "three steps", *args, within={{"*": 1e-3}}, why=why, **options)
+test_parity = pair.test()
+'''
 
 
 def files_of(answer):
