@@ -1,18 +1,21 @@
+import functools
 import os
 import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import models, proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import FalseFriend, Naive, Program, Raises
 from v1_graph import models_unet as v1
 from v2_eager import models_unet as v2
 from v2_eager.numerics import restore
 from v2_eager.summaries import read_folder
+from v2_keras import models_unet as v3
 
 LAYERS = {"graph": "tf.layers is not available with Keras 3"}
 
@@ -174,7 +177,32 @@ CASES = [
         function=ValueError,
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+MEAN_OF_WEIGHTS = functools.partial(
+    keras.losses.SparseCategoricalCrossentropy, reduction="mean_with_sample_weight"
+)
+
+
+def iou_of_disks(classes, **options):
+    return keras.metrics.IoU(classes, target_class_ids=[1], **options)
+
+
+NAIVE = [
+    Naive(
+        "train, steps: 10",
+        "a mean with sample weights",
+        mock.patch.object(
+            keras.losses, "SparseCategoricalCrossentropy", MEAN_OF_WEIGHTS
+        )(v3.train),
+        because="it divides by the sum of the weights, not by the number of pixels",
+    ),
+    Naive(
+        "evaluate, from a checkpoint",
+        "the IoU of the disks",
+        mock.patch.object(keras.metrics, "MeanIoU", iou_of_disks)(v3.evaluate),
+        because="the mean IoU also counts the background",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class ModelsUnetTest(unittest.TestCase):
@@ -211,6 +239,64 @@ class ModelsUnetTest(unittest.TestCase):
             path = os.path.join(folder, "weights.ckpt")
             restore.save(path, {name: START[name] for name in SHAPES})
             self.assertIn("mean_iou", v2.evaluate(*TEST, path))
+
+
+class KerasTest(unittest.TestCase):
+    def test_each_page_goes_on_from_the_checkpoint_of_the_other(self):
+        whole = v2.train(*DATA, 6)["variables"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            for first, then in ((v2, v3), (v3, v2)):
+                first.train(*DATA, 3, None, folder)
+                parts = then.train(*DATA, 3, path)["variables"]
+                self.assertEqual(set(parts), set(START))
+                for name, value in whole.items():
+                    self.assertEqual(parts[name].dtype, value.dtype, name)
+                    np.testing.assert_allclose(parts[name], value, 1e-4, 1e-6, name)
+
+    def test_a_resumed_run_goes_on_where_it_stopped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            first = v3.train(*DATA, 3, None, folder)["losses"]
+            other = v3.train(*DATA, 2, path, folder)["losses"]
+            events = read_folder(folder)
+        whole = v3.train(*DATA, 5)["losses"]
+        np.testing.assert_allclose([*first, *other], whole, 1e-5)
+        tags = {event["tag"] for event in events}
+        self.assertEqual(tags, {"loss", "learning_rate", "predictions"})
+        steps = [event["step"] for event in events if event["tag"] == "loss"]
+        self.assertEqual(steps, [0, 1, 2, 3, 4])
+
+    def test_both_pages_write_the_same_pictures(self):
+        pictures = []
+        for page in (v2, v3):
+            with tempfile.TemporaryDirectory() as folder:
+                page.train(*DATA, 1, None, folder)
+                events = read_folder(folder)
+            found = [e["tensor"] for e in events if e["tag"] == "predictions"]
+            pictures.append(list(found[0]))
+        self.assertEqual(*pictures)
+
+    def test_float64_is_trained_in_float64(self):
+        given = IMAGES.astype("d"), MASKS, WEIGHTS.astype("d"), 1
+        left, right = (page.train(*given)["variables"] for page in (v2, v3))
+        for name, value in left.items():
+            self.assertEqual(right[name].dtype, value.dtype, name)
+            np.testing.assert_allclose(right[name], value, 1e-10, 1e-14, name)
+
+    def test_a_checkpoint_without_slots_serves_but_does_not_train(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.ckpt")
+            restore.save(path, {name: START[name] for name in SHAPES})
+            self.assertIn("mean_iou", v3.evaluate(*TEST, path))
+            with self.assertRaisesRegex(tf.errors.NotFoundError, "Momentum|global"):
+                v3.train(*DATA, 1, path)
+
+    def test_new_images_are_segmented_after_training(self):
+        with tempfile.TemporaryDirectory() as folder:
+            v3.train(*DATA, 100, None, folder)
+            found = v3.evaluate(*TEST, os.path.join(folder, "model.ckpt"))
+        self.assertGreater(found["mean_iou"], 0.7)
 
 
 if __name__ == "__main__":

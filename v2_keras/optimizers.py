@@ -43,6 +43,46 @@ class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
                 variable.assign(tf.ones_like(variable))
 
 
+@keras.saving.register_keras_serializable("v2_keras")
+class LegacyMomentum(RowsSummed, optimizers.Optimizer):
+    """Momentum whose slot does not contain the learning rate, as in TensorFlow 1.
+
+    slot = momentum * slot + g
+    w -= learning_rate * slot
+
+    With Nesterov, w -= learning_rate * (g + momentum * slot). `keras.optimizers.SGD`
+    multiplies g by the rate before it adds g to the slot: under a schedule its slot
+    contains the old rates. At a constant rate both take the same steps.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        momentum: float, the decay of the slot.
+        use_nesterov: whether to use Nesterov's step, which looks one step ahead.
+        **options: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
+    """
+
+    def __init__(self, learning_rate, momentum, use_nesterov=False, **options):
+        super().__init__(learning_rate, **options)
+        self.momentum, self.use_nesterov = momentum, use_nesterov
+
+    def build(self, variables):
+        if self.built:  # keep the trained slots
+            return
+        super().build(variables)
+        self.slots = self.add_optimizer_variables(variables, "momentum")
+
+    def update_step(self, gradient, variable, learning_rate):
+        slot = self.slots[self._get_variable_index(variable)]
+        slot.assign(self.momentum * slot + gradient)
+        step = gradient + self.momentum * slot if self.use_nesterov else slot
+        # The rate of a schedule is float32, whatever the dtype of the model.
+        variable.assign_sub(tf.cast(learning_rate, variable.dtype) * step)
+
+    def get_config(self):
+        own = {"momentum": self.momentum, "use_nesterov": self.use_nesterov}
+        return super().get_config() | own
+
+
 # The defaults of TensorFlow 1. Keras has others, such as an epsilon of 1e-7.
 def gradient_descent(learning_rate):
     """`tf.train.GradientDescentOptimizer` as `keras.optimizers.SGD`."""
@@ -121,7 +161,7 @@ OPTIMIZERS = {
     "Ftrl": ftrl,
 }
 SLOTS = {
-    "SGD": ("Momentum", ["momentum"]),
+    **dict.fromkeys(["SGD", "LegacyMomentum"], ("Momentum", ["momentum"])),
     "Adagrad": ("Adagrad", ["accumulator"]),
     "Adadelta": ("Adadelta", ["accumulated_grad", "accumulated_delta_var"]),
     **dict.fromkeys(
@@ -158,7 +198,7 @@ class Momentum:
             raise ValueError(
                 "the learning rate must be a number: under a schedule Keras' momentum "
                 "is not a multiple of TensorFlow 1's; for a schedule use "
-                "`v2_eager.optimizers.Momentum`"
+                "`LegacyMomentum`"
             )
 
     @property
@@ -228,7 +268,7 @@ def slots_of(optimizer, weights):
                     "weights in one call, because a second build does nothing"
                 )
             variable = found[path]
-            if name == "Momentum":
+            if kind == "SGD":
                 variable = Momentum(variable, optimizer)
             named[f"{weight_name}/{name}" + f"_{number}" * (number > 0)] = variable
     return named

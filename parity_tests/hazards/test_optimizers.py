@@ -45,6 +45,8 @@ CASES = [
     (EAGER + "DecayedMomentum", {"momentum": 0.5, "shrink": 0.25}),
     (BY_LAYER, {**SHARES, **OF_KERAS["SGD"]}),
     (KERAS + "AdamWeightDecay", {"decay": 0.25, "exclude": ["LayerNorm"]}),
+    (KERAS + "LegacyMomentum", {"momentum": 0.5, "use_nesterov": True}),
+    (KERAS + "LegacyMomentum plain", {"momentum": 0.5, "use_nesterov": False}),
     (KERAS + "LegacyRMSprop", OF_KERAS["RMSprop"]),
     (KERAS + "LegacyRMSprop centered", {**RMSPROP, "momentum": 0.0, "centered": True}),
 ]
