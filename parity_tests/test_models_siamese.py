@@ -1,16 +1,21 @@
+import os
+import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import models, proof
 from parity_tests.contrib import CONTRIB
-from tf1to2.parity import FalseFriend, Program
+from tf1to2.parity import FalseFriend, Naive, Program
 from v1_graph import models_siamese as v1
 from v2_eager import models_siamese as v2
 from v2_eager.numerics import restore
+from v2_eager.summaries import read_folder
+from v2_keras import models_siamese as v3
 
 
 def pairs(seed, *shape):
@@ -122,10 +127,92 @@ CASES = [
         for slug, model, naive, because in WRONG
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+def evaluate_with_penalties(left, right, label, checkpoint):
+    model, pair = v3.restored(left, checkpoint)[1], [left, right]
+    loss = model.evaluate(pair, label, batch_size=len(label), verbose=0)
+    return v3.evaluate(*pair, label, checkpoint) | {"loss": np.float32(loss)}
+
+
+NAIVE = [
+    Naive(
+        "train, steps: 10",
+        "the penalty of slim",
+        mock.patch.object(v3, "L2", lambda half: keras.regularizers.L2(2 * half))(
+            v3.train
+        ),
+        because="slim took half the sum of squares, and Keras takes the sum",
+    ),
+    Naive(
+        "evaluate, from a checkpoint",
+        "the loss of model.evaluate",
+        evaluate_with_penalties,
+        because="it contains the penalties of the weights",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class ModelsSiameseTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class KerasTest(unittest.TestCase):
+    def test_each_page_goes_on_from_the_checkpoint_of_the_other(self):
+        whole = v2.train(*DATA, 6)["variables"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            for first, then in ((v2, v3), (v3, v2)):
+                first.train(*DATA, 3, None, folder)
+                parts = then.train(*DATA, 3, path)["variables"]
+                self.assertEqual(set(parts), set(START))
+                for name, value in whole.items():
+                    self.assertEqual(parts[name].dtype, value.dtype, name)
+                    np.testing.assert_allclose(parts[name], value, 1e-4, 1e-6, name)
+
+    def test_a_resumed_run_goes_on_where_it_stopped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            first = v3.train(*DATA, 3, None, folder)["losses"]
+            other = v3.train(*DATA, 2, path, folder)["losses"]
+            events = read_folder(folder)
+        whole = v3.train(*DATA, 5)["losses"]
+        np.testing.assert_allclose([*first, *other], whole, 1e-5)
+        for tag, values in (("loss", whole), ("learning_rate", [0.1] * 5)):
+            found = [event for event in events if event["tag"] == tag]
+            self.assertEqual([event["step"] for event in found], [0, 1, 2, 3, 4])
+            written = [event["tensor"] for event in found]
+            np.testing.assert_allclose(written, values, 1e-5)
+
+    def test_equal_images_called_negative_give_finite_weights(self):
+        found = v3.train(*NOISY.data, 1)["variables"]
+        for name, value in found.items():
+            self.assertTrue(np.isfinite(value).all(), name)
+
+    def test_float64_is_trained_in_float64(self):
+        given = *(array.astype("d") for array in DATA), 1
+        left, right = (page.train(*given)["variables"] for page in (v2, v3))
+        for name, value in left.items():  # the penalties are float32
+            self.assertEqual(right[name].dtype, value.dtype, name)
+            np.testing.assert_allclose(right[name], value, 1e-7, 1e-10, name)
+
+    def test_a_checkpoint_without_slots_serves_but_does_not_train(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.ckpt")
+            restore.save(path, {name: START[name] for name in SHAPES})
+            self.assertIn("loss", v3.evaluate(*TEST, path))
+            with self.assertRaisesRegex(tf.errors.NotFoundError, "Momentum|global"):
+                v3.train(*DATA, 1, path)
+
+    def test_new_pairs_are_told_apart_after_training(self):
+        with tempfile.TemporaryDirectory() as folder:
+            v3.train(*DATA, 100, None, folder)
+            found = v3.evaluate(*TEST, os.path.join(folder, "model.ckpt"))
+        self.assertGreater(found["accuracy"], 0.85)
+
+
+if __name__ == "__main__":
+    unittest.main()

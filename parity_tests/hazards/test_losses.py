@@ -7,7 +7,7 @@ from parameterized import parameterized
 
 from parity_tests.hazards import round_trips
 from v2_eager.keras_training import models
-from v2_keras import canned_estimators, losses
+from v2_keras import canned_estimators, losses, models_siamese
 
 DRAW = np.random.default_rng(3)
 OUTPUTS = DRAW.uniform(0.25, 0.75, [4, 2]).astype("f")
@@ -18,6 +18,11 @@ CASES = [
     ("v2_eager.keras_training.models.OverAllSteps", models.OverAllSteps, CLASSES),
     ("v2_keras.canned_estimators.SquaredError", canned_estimators.SquaredError, LABELS),
     ("v2_keras.losses.Hinge", losses.Hinge, LABELS),
+    (
+        "v2_keras.models_siamese.ContrastiveLoss",
+        models_siamese.ContrastiveLoss,
+        CLASSES,
+    ),
 ]
 ALLOWED = {}
 OPTIONS = {
