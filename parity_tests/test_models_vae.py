@@ -4,15 +4,17 @@ import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import models, proof
-from tf1to2.parity import FalseFriend, Program
+from tf1to2.parity import FalseFriend, Naive, Program
 from v1_graph import models_vae as v1
 from v2_eager import models_vae as v2
 from v2_eager.numerics import restore
+from v2_keras import models_vae as v3
 
 # --- Squares of 4x4 pixels in images of 10x10; 2 % of the pixels are flipped.
 
@@ -110,7 +112,45 @@ CASES = [
         because="the loss takes logits, so the decoder does not end in a sigmoid",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+def noise_of_keras(dtype):
+    """Draws the noise as an example of Keras does."""
+    seed = keras.random.SeedGenerator(7)
+    return lambda count: keras.random.normal([count, v3.N_Z], dtype=dtype, seed=seed)
+
+
+def train_without_loss_weights(*args):
+    compiled = keras.Model.compile
+
+    def compile(model, *given, loss_weights):
+        compiled(model, *given)
+
+    with mock.patch.object(keras.Model, "compile", compile):
+        return v3.train(*args)
+
+
+NAIVE = [
+    Naive(
+        "train, steps: 10",
+        "a mean over the pixels",
+        train_without_loss_weights,
+        because="the KL divergence then weighs 100 times as much",
+    ),
+    Naive(
+        "train, steps: 10",
+        "the noise of Keras",
+        mock.patch.object(v3, "noise_source", noise_of_keras)(v3.train),
+        because="from the same seed it draws other numbers",
+    ),
+    Naive(
+        "train, steps: 10",
+        "Adam by default",
+        mock.patch.object(v3.optimizers, "adam", keras.optimizers.Adam)(v3.train),
+        because="the epsilon is 1e-7, not 1e-8",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class ModelsVaeTest(unittest.TestCase):
@@ -164,3 +204,67 @@ class LogitsTest(unittest.TestCase):
         self.assertEqual(np.isnan(loss), is_nan)
         loss = tf.nn.sigmoid_cross_entropy_with_logits(x, tf.constant(logit))
         self.assertGreater(loss, 4e-8)
+
+
+class KerasTest(unittest.TestCase):
+    def test_each_page_goes_on_from_the_checkpoint_of_the_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            for first, then in ((v2, v3), (v3, v2)):
+                before = first.train(IMAGES, 4, None, folder)["variables"]
+                own = first.train(IMAGES, 3, path)
+                found = then.train(IMAGES, 3, path)
+                self.assertEqual(set(found["variables"]), set(before))
+                np.testing.assert_allclose(found["losses"], own["losses"], 1e-5)
+                for name, value in own["variables"].items():
+                    actual = found["variables"][name]
+                    self.assertEqual(actual.dtype, value.dtype, name)
+                    np.testing.assert_allclose(actual, value, 1e-3, 1e-5, name)
+
+    def test_a_resumed_run_takes_the_next_batch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.ckpt")
+            v3.train(IMAGES, 3, None, folder)
+            with mock.patch.object(v3, "batch_of", wraps=v3.batch_of) as batch:
+                found = v3.train(IMAGES, 2, path)["variables"]
+        for call, first in zip(batch.mock_calls, (48, 64), strict=True):
+            np.testing.assert_array_equal(call.args[0], IMAGES[first : first + 16])
+        self.assertEqual(found["global_step"], 5)
+
+    def test_a_batch_of_another_size_goes_on_with_the_noise(self):
+        noise = v3.noise_source("float32")
+        few = [noise(count).numpy() for count in (8, 4, 1)]
+        again = v3.noise_source("float32")
+        first, second = again(8).numpy(), again(8).numpy()
+        np.testing.assert_array_equal(few[0], first)
+        np.testing.assert_array_equal(few[1], second[:4])
+        self.assertEqual(noise.experimental_get_tracing_count(), 1)
+
+    def test_a_step_of_float64_is_in_float64(self):
+        left, right = (page.train(IMAGES.astype("d"), 1) for page in (v2, v3))
+        for name, value in left["variables"].items():
+            actual = right["variables"][name]
+            self.assertEqual(actual.dtype, value.dtype, name)
+            np.testing.assert_allclose(actual, value, 1e-7, 1e-10, name)
+
+    def test_the_weights_alone_serve_but_do_not_train(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "weights.ckpt")
+            restore.save(path, {name: START[name] for name in SHAPES})
+            self.assertIn("samples", v3.evaluate(IMAGES, Z, path))
+            with self.assertRaisesRegex(tf.errors.NotFoundError, "Adam|global"):
+                v3.train(IMAGES, 1, path)
+            decoder = {n: START[n] for n in SHAPES if n.startswith("decoder/")}
+            restore.save(path, decoder)
+            served = os.path.join(folder, "served")
+            self.assertEqual(v3.export(Z, path, served)["images"].shape, (6, 100))
+
+    def test_training_lowers_the_loss_and_uses_z(self):
+        found = v3.train(IMAGES, 100)
+        losses = found["losses"]
+        self.assertLess(losses[-10:].mean(), 0.7 * losses[:10].mean())
+        self.assertGreater(found["kl_divergences"][-1], 0.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -74,15 +74,6 @@ def old_names(model):
     return optimizers.old_names(model, lambda weight: weight.path)
 
 
-def values_of(model):
-    """Returns {name in TensorFlow 1: array}, with the powers of Adam's betas."""
-    values = {name: variable.numpy() for name, variable in old_names(model).items()}
-    adam = model.optimizer  # it computes the powers from the step
-    for name, beta in ("beta1_power", adam.beta_1), ("beta2_power", adam.beta_2):
-        values[name] = np.float32(beta ** (values["global_step"] + 1))
-    return values
-
-
 def next_batch(images, labels, step):
     """Slices the batch of a step out of the data, which it repeats."""
     first = step * BATCH_SIZE % len(images)
@@ -111,7 +102,8 @@ def train(images, labels, steps, checkpoint=None, folder=None):
                 tf.summary.scalar("loss", logs["loss"])
                 tf.summary.scalar("accuracy", logs["accuracy"])
     # --- save
-    values = values_of(model)
+    values = {name: variable.numpy() for name, variable in old_names(model).items()}
+    values = optimizers.with_powers(values, model.optimizer)
     if folder:
         writer.close()
         save(os.path.join(folder, "model.ckpt"), values)

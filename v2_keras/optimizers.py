@@ -363,6 +363,22 @@ def named_values(model):
     return {name: variable.numpy() for name, variable in old_names(model).items()}
 
 
+def with_powers(values, adam):
+    """Adds the powers of Adam's betas, which Keras computes from the step.
+
+    Args:
+        values: {name in TensorFlow 1: array}, with the `global_step`.
+        adam: `keras.optimizers.Adam`.
+
+    Returns:
+        The values and `beta1_power` and `beta2_power`, float32 scalars for any dtype,
+        as a checkpoint of TensorFlow 1 contains them.
+    """
+    betas = {"beta1_power": adam.beta_1, "beta2_power": adam.beta_2}
+    count = values["global_step"] + 1
+    return values | {name: np.float32(beta**count) for name, beta in betas.items()}
+
+
 def fit(data, start, optimizer, hyper, stops):
     """Fits a line with the optimizer of a given name, one `minimize` per step.
 
