@@ -53,6 +53,22 @@ def start(shapes, slots=(), **others):
     return {**values, **others}
 
 
+def assert_near(found, expected, most=1e-5):
+    """Asserts that the variables of two programs are near: those of a Keras page.
+
+    Args:
+        found, expected: {name: array}, with the same names, dtypes and shapes.
+        most: the largest difference, in parts of the largest value of an array.
+    """
+    names = set(found) ^ set(expected)
+    assert not names, f"only one of both has {', '.join(sorted(names))}"
+    for name, value in expected.items():
+        kinds = [f"{array.dtype} {array.shape}" for array in (found[name], value)]
+        assert kinds[0] == kinds[1], f"{name} is {kinds[0]}, not {kinds[1]}"
+        apart, largest = np.abs(found[name] - value).max(), np.abs(value).max()
+        assert apart <= most * largest, f"{name} differs by {apart} of {largest}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Model:
     """A program and its data.
