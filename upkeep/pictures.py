@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
+from tf1to2.pages import topics
 from upkeep import svg, whole_programs
 from v2_eager import averages, images, learning_rates, regularization
 
@@ -314,6 +315,25 @@ def models(names=()):
     return figure
 
 
+def samples():
+    """Draws samples of the generators: from the weights of 1.15.5, and from its own."""
+    names = whole_programs.GENERATORS
+    figure = Figure((6.4, 1.0 * 3 * len(names) * 0.75), layout="constrained")
+    figure.set_facecolor("white")
+    parts = figure.subfigures(len(names), 1)
+    for part, name in zip(parts, names):
+        rows = whole_programs.samples(name)
+        part.suptitle(topics.topics()[name].title.partition(":")[0], fontsize=9)
+        for axes, (title, drawn) in zip(part.subplots(len(rows), 1), rows.items()):
+            gap = np.ones([len(drawn), drawn.shape[1], 1]) * np.nan
+            row = np.concatenate([drawn, gap], axis=2)
+            axes.imshow(np.concatenate(list(row), axis=1), cmap="Greys_r")
+            axes.set(xticks=[], yticks=[])
+            axes.set_ylabel(title, rotation=0, ha="right", va="center", fontsize=8)
+            axes.spines[:].set_visible(False)
+    return figure
+
+
 PICTURES = {
     drawn.__name__: drawn
     for drawn in (
@@ -326,6 +346,7 @@ PICTURES = {
         graph_and_trace,
         benchmarks,
         models,
+        samples,
     )
 }
 

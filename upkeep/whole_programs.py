@@ -1,9 +1,12 @@
 """Makes the tables of the whole programs, `models_…`, in guide/models.md."""
 
 import ast
+import importlib
 import io
 import json
+import os
 import pathlib
+import tempfile
 import tokenize
 
 from tf1to2.fix import planning
@@ -90,6 +93,49 @@ def losses(name):
         {path: side[path] for path in wanted}
         for side in (left, structure.narrow(right))
     ]
+
+
+GENERATORS = "models_vae", "models_dcgan", "models_cgan"
+
+
+def samples(name, count=6):
+    """Draws samples of a generator after 100 steps in float64, from given noise.
+
+    Args:
+        name: topic in `GENERATORS`.
+        count: number of images.
+
+    Returns:
+        {title: [count, size, size] array}: images of the data, and samples of the right
+        page from the weights of 1.15.5 and from its own weights.
+    """
+    from parity_tests import PROVIDER
+    from tf1to2.parity import structure
+    from v2_eager.numerics import restore
+
+    test = importlib.import_module(PROVIDER.module(name))
+    entry = next(e for e in test.PROOF.recorded() if e.case.name == "train")
+    before = "outputs/variables/"
+    recorded = test.PROOF.recording.answer(entry.key, entry.request)
+    old = {p[len(before) :]: x for p, x in recorded.items() if p.startswith(before)}
+    case = next(case for case in test.CASES if case.name == "evaluate")
+    found = {"data": test.MODEL.data[0]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.ckpt")
+        restore.save(path, structure.widen(test.START))
+        data, options = structure.widen(test.MODEL.data), test.MODEL.options
+        new = structure.narrow(test.v2.train(*data, 100, path, **options)["variables"])
+        for title, weights in (("TensorFlow 1.15.5", old), ("the right page", new)):
+            restore.save(path, weights)
+            found[title] = test.v2.evaluate(*case.args[:-1], path)["samples"]
+    return {title: _squares(images)[:count] for title, images in found.items()}
+
+
+def _squares(images):
+    """Reshapes images, of [size²] pixels or [size, size, 1], to [n, size, size]."""
+    pixels = images.shape[-1] if images.shape[-1] > 1 else images.shape[-2] ** 2
+    size = round(pixels**0.5)
+    return images.reshape([-1, size, size])
 
 
 def _link(name, topic):
