@@ -26,7 +26,9 @@ def lrelu(x):
 
 
 class Dense(tf.Module):
-    """A dense layer of [batch, channels] floats, with the names of `tf.layers.dense`.
+    """A dense layer of [batch, channels] floats.
+
+    Unlike `keras.layers.Dense`, it makes its variables at once, with their old names.
 
     Args:
         path: scope of the variables, such as "generator/dense_1".

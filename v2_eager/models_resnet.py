@@ -99,7 +99,11 @@ class BottleneckV1(tf.Module):
 
 
 class BottleneckV2(BottleneckV1):
-    """A unit with batch norms before its convolutions; see `BottleneckV1`."""
+    """A unit with batch norms before its convolutions.
+
+    Args:
+        path, depth, inner, stride, projects, norm: see `BottleneckV1`.
+    """
 
     def __init__(self, path, depth, inner, stride, projects, norm):
         tf.Module.__init__(self)
