@@ -141,8 +141,7 @@ class KerasTest(unittest.TestCase):
                 first.train(IMAGES, LABELS, 8, None, folder)
                 parts = then.train(IMAGES, LABELS, 8, path)["variables"]
                 whole = v2.train(IMAGES, LABELS, 16)["variables"]
-                for name, value in whole.items():
-                    np.testing.assert_allclose(parts[name], value, 1e-5, 1e-6)
+                models.assert_near(parts, whole)
 
     def test_a_missing_variable_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -167,9 +166,7 @@ class KerasTest(unittest.TestCase):
     def test_float64_is_trained_in_float64(self):
         given = IMAGES.astype("d"), LABELS.astype("d"), 10
         left, right = (page.train(*given)["variables"] for page in (v2, v3))
-        for name, value in left.items():
-            self.assertEqual(right[name].dtype, np.float64)
-            np.testing.assert_allclose(right[name], value, 1e-12, 1e-14)
+        models.assert_near(right, left, 1e-12)
 
 
 if __name__ == "__main__":
