@@ -270,6 +270,7 @@ class NamesakesTest(unittest.TestCase):
         ("keras_layers", "he_normal"): "the initializer of Keras",
         ("keras_optimizers", "Adam"): "the optimizer of Keras",
         ("metrics", "mean_squared_error"): "the metric, not the loss",
+        ("models_cgan", "random_uniform"): "the op, not the initializer",
         ("models_vae", "random_normal"): "the op, not the initializer",
         ("randomness", "random_normal"): "the op, not the initializer",
         ("saved_models", "save"): "a method of a Saver",

@@ -13,7 +13,7 @@ from tf1to2.parity import Pair, arrays, cases
 
 TEXT = topics.document("guide/pair.md").read_text("utf-8")
 PARTS = dict(re.findall(r"(?ms)^## (.*?)\n(.*?)(?=^## |\Z)", TEXT))
-OWN = {"name", "slug", "args", "more"}  # of a case: what its call gives in order
+OWN = {"name", "slug", "args", "more", "wide"}  # of a case: what the pair gives, too
 
 
 def rows(part):
