@@ -15,7 +15,7 @@ topic: no number depends on them. The part "messages" has the slow tests of all 
 that quote a message. If a page computes with a sentence, its recording changes, too,
 and touches it.
 A change of the engine touches all topics. The quick tests ask each pair of each topic;
-the slow tests and 1.15.5 are asked of every fourth topic, of others after each commit.
+the slow tests and 1.15.5 are asked of every eighth topic, of others after each commit.
 """
 
 import ast
@@ -31,7 +31,7 @@ from tf1to2.pages.page import undocumented
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOURS = 3
-SHARES = 4
+SHARES = 8
 PACKAGES = "v1_graph", "v2_eager", "v2_keras", "parity_tests"
 # Beginnings of paths, as regular expressions. The engine proves every topic.
 VERSIONS = r"setup\.cfg$|pyproject\.toml$|constraints\.txt$"
@@ -140,7 +140,7 @@ def topics(base, paths):
 
 
 def with_share(own):
-    """`own`, and every fourth of all topics; others after each commit."""
+    """`own`, and every eighth of all topics; others after each commit."""
     turn = int(git("rev-list", "--count", "HEAD")) % SHARES
     return sorted({*own, *stems()[turn::SHARES]})
 

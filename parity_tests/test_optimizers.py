@@ -569,7 +569,7 @@ class OldNamesTest(unittest.TestCase):
         np.testing.assert_array_equal(slot.numpy(), [4, 8])
         model = self.model(keras.SGD(keras.schedules.CosineDecay(0.5, 9), 0.9), 1)
         model.optimizer.build(model.trainable_variables)
-        with self.assertRaisesRegex(ValueError, "schedule use `LegacyMomentum`"):
+        with self.assertRaisesRegex(ValueError, "under a schedule"):
             v3.old_names(model)
 
     def test_at_a_rate_of_0_there_is_no_momentum(self):

@@ -74,6 +74,22 @@ def old_names(model):
     return optimizers.old_names(model, lambda weight: weight.path)
 
 
+def with_powers(values, adam):
+    """Adds the powers of Adam's betas, which Keras computes from the step.
+
+    Args:
+        values: {name in TensorFlow 1: array}, with the `global_step`.
+        adam: `keras.optimizers.Adam`.
+
+    Returns:
+        The values and `beta1_power` and `beta2_power`, float32 scalars for any dtype,
+        as a checkpoint of TensorFlow 1 contains them.
+    """
+    betas = {"beta1_power": adam.beta_1, "beta2_power": adam.beta_2}
+    count = values["global_step"] + 1
+    return values | {name: np.float32(beta**count) for name, beta in betas.items()}
+
+
 def next_batch(images, labels, step):
     """Slices the batch of a step out of the data, which it repeats."""
     first = step * BATCH_SIZE % len(images)
@@ -103,7 +119,7 @@ def train(images, labels, steps, checkpoint=None, folder=None):
                 tf.summary.scalar("accuracy", logs["accuracy"])
     # --- save
     values = {name: variable.numpy() for name, variable in old_names(model).items()}
-    values = optimizers.with_powers(values, model.optimizer)
+    values = with_powers(values, model.optimizer)
     if folder:
         writer.close()
         save(os.path.join(folder, "model.ckpt"), values)

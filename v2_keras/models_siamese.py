@@ -13,9 +13,9 @@ from keras import layers, ops
 
 from v2_eager.numerics.initializers import contrib_xavier
 from v2_eager.numerics.restore import save
-from v2_keras import optimizers
 from v2_keras.basics import L2
 from v2_keras.checkpoints import restore
+from v2_keras.models_unet import LegacyMomentum, with_slots
 
 __all__ = ["train", "evaluate", "export"]
 
@@ -81,7 +81,7 @@ def siamese(shape, dtype):
     difference = layers.Subtract(dtype=dtype)([embed(images) for images in pair])
     model = keras.Model(pair, difference)
     # The slot of Keras' own `SGD` would contain the old rates.
-    model.compile(optimizers.LegacyMomentum(RATE, 0.9), ContrastiveLoss(dtype=dtype))
+    model.compile(LegacyMomentum(RATE, 0.9), ContrastiveLoss(dtype=dtype))
     model.optimizer.build(model.trainable_variables)
     return embed, model
 
@@ -96,7 +96,7 @@ def train(lefts, rights, labels, steps, checkpoint=None, folder=None):
     # --- build
     tf.random.set_seed(7)
     _, model = siamese(lefts.shape[2:], lefts.dtype.name)
-    variables = optimizers.old_names(model, old_name)
+    variables = with_slots(model, old_name)
     writer = tf.summary.create_file_writer(folder) if folder else None
     # --- restore
     if checkpoint:

@@ -11,15 +11,55 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+from v2_eager.keras_optimizers import RowsSummed
 from v2_eager.numerics.initializers import he_normal
 from v2_eager.numerics.restore import save
-from v2_keras import optimizers
 from v2_keras.checkpoints import restore
 
 __all__ = ["train", "evaluate", "export"]
 
 CLASSES = 2  # background and disk
 RATE = keras.optimizers.schedules.ExponentialDecay(0.05, 20, 0.95, staircase=True)
+
+
+@keras.saving.register_keras_serializable("v2_keras")
+class LegacyMomentum(RowsSummed, keras.optimizers.Optimizer):
+    """Momentum whose slot does not contain the learning rate, as in TensorFlow 1.
+
+    slot = momentum * slot + g
+    w -= learning_rate * slot
+
+    With Nesterov, w -= learning_rate * (g + momentum * slot). `keras.optimizers.SGD`
+    multiplies g by the rate before it adds g to the slot: under a schedule its slot
+    contains the old rates. At a constant rate both take the same steps.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        momentum: float, the decay of the slot.
+        use_nesterov: whether to use Nesterov's step, which looks one step ahead.
+        **options: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
+    """
+
+    def __init__(self, learning_rate, momentum, use_nesterov=False, **options):
+        super().__init__(learning_rate, **options)
+        self.momentum, self.use_nesterov = momentum, use_nesterov
+
+    def build(self, variables):
+        if self.built:  # keep the trained slots
+            return
+        super().build(variables)
+        self.slots = self.add_optimizer_variables(variables, "momentum")
+
+    def update_step(self, gradient, variable, learning_rate):
+        slot = self.slots[self._get_variable_index(variable)]
+        slot.assign(self.momentum * slot + gradient)
+        step = gradient + self.momentum * slot if self.use_nesterov else slot
+        # The rate of a schedule is float32, whatever the dtype of the model.
+        variable.assign_sub(tf.cast(learning_rate, variable.dtype) * step)
+
+    def get_config(self):
+        own = {"momentum": self.momentum, "use_nesterov": self.use_nesterov}
+        return super().get_config() | own
 
 
 def conv_block(net, filters, name, seed):
@@ -63,7 +103,7 @@ def u_net(channels, dtype):
     model = keras.Model(images, logits(net))
     model.compile(
         # The slot of Keras' own `SGD` would contain the old rates.
-        optimizers.LegacyMomentum(RATE, 0.9),
+        LegacyMomentum(RATE, 0.9),
         # Its mean divides by the number of pixels, not by the sum of the weights.
         keras.losses.SparseCategoricalCrossentropy(from_logits=True, dtype=dtype),
         metrics=[
@@ -80,12 +120,25 @@ def old_name(weight):
     return weight.path.replace("_", "/")
 
 
+def with_slots(model, named):
+    """Maps the names in TensorFlow 1 to the weights, their slots and the step.
+
+    Args:
+        model: a compiled model, whose `LegacyMomentum` is built.
+        named: function of a weight that returns its name in TensorFlow 1.
+    """
+    optimizer, trained = model.optimizer, model.trainable_variables
+    weights = {named(weight): weight for weight in model.weights}
+    slots = {f"{named(w)}/Momentum": s for w, s in zip(trained, optimizer.slots)}
+    return weights | slots | {"global_step": optimizer.iterations}
+
+
 def train(images, masks, weights, steps, checkpoint=None, folder=None):
     """Trains the U-Net with a weight for each pixel, Momentum and a decayed rate."""
     # --- build
     tf.random.set_seed(7)
     model = u_net(images.shape[-1], images.dtype.name)
-    variables = optimizers.old_names(model, old_name)
+    variables = with_slots(model, old_name)
     writer = tf.summary.create_file_writer(folder) if folder else None
     # --- restore
     if checkpoint:

@@ -15,6 +15,7 @@ from v2_eager.numerics.initializers import variance_scaling
 from v2_eager.numerics.restore import save
 from v2_keras import optimizers
 from v2_keras.checkpoints import restore
+from v2_keras.models_convnet import with_powers
 
 __all__ = ["train", "evaluate", "export"]
 
@@ -126,7 +127,7 @@ def train(images, steps, checkpoint=None, folder=None):
         rows.append(terms_of(model.train_on_batch(*batch, return_dict=True)))
     # --- save
     values = {name: variable.numpy() for name, variable in variables.items()}
-    values = optimizers.with_powers(values, model.optimizer)
+    values = with_powers(values, model.optimizer)
     if folder is not None:
         save(os.path.join(folder, "model.ckpt"), values)
     losses, reconstruction_errors, kl_divergences = np.array(rows, images.dtype).T

@@ -43,46 +43,6 @@ class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
                 variable.assign(tf.ones_like(variable))
 
 
-@keras.saving.register_keras_serializable("v2_keras")
-class LegacyMomentum(RowsSummed, optimizers.Optimizer):
-    """Momentum whose slot does not contain the learning rate, as in TensorFlow 1.
-
-    slot = momentum * slot + g
-    w -= learning_rate * slot
-
-    With Nesterov, w -= learning_rate * (g + momentum * slot). `keras.optimizers.SGD`
-    multiplies g by the rate before it adds g to the slot: under a schedule its slot
-    contains the old rates. At a constant rate both take the same steps.
-
-    Args:
-        learning_rate: float, or a schedule of Keras.
-        momentum: float, the decay of the slot.
-        use_nesterov: whether to use Nesterov's step, which looks one step ahead.
-        **options: arguments of `RowsSummed` and `keras.optimizers.Optimizer`.
-    """
-
-    def __init__(self, learning_rate, momentum, use_nesterov=False, **options):
-        super().__init__(learning_rate, **options)
-        self.momentum, self.use_nesterov = momentum, use_nesterov
-
-    def build(self, variables):
-        if self.built:  # keep the trained slots
-            return
-        super().build(variables)
-        self.slots = self.add_optimizer_variables(variables, "momentum")
-
-    def update_step(self, gradient, variable, learning_rate):
-        slot = self.slots[self._get_variable_index(variable)]
-        slot.assign(self.momentum * slot + gradient)
-        step = gradient + self.momentum * slot if self.use_nesterov else slot
-        # The rate of a schedule is float32, whatever the dtype of the model.
-        variable.assign_sub(tf.cast(learning_rate, variable.dtype) * step)
-
-    def get_config(self):
-        own = {"momentum": self.momentum, "use_nesterov": self.use_nesterov}
-        return super().get_config() | own
-
-
 # The defaults of TensorFlow 1. Keras has others, such as an epsilon of 1e-7.
 def gradient_descent(learning_rate):
     """`tf.train.GradientDescentOptimizer` as `keras.optimizers.SGD`."""
@@ -161,7 +121,7 @@ OPTIMIZERS = {
     "Ftrl": ftrl,
 }
 SLOTS = {
-    **dict.fromkeys(["SGD", "LegacyMomentum"], ("Momentum", ["momentum"])),
+    "SGD": ("Momentum", ["momentum"]),
     "Adagrad": ("Adagrad", ["accumulator"]),
     "Adadelta": ("Adadelta", ["accumulated_grad", "accumulated_delta_var"]),
     **dict.fromkeys(
@@ -198,7 +158,7 @@ class Momentum:
             raise ValueError(
                 "the learning rate must be a number: under a schedule Keras' momentum "
                 "is not a multiple of TensorFlow 1's; for a schedule use "
-                "`LegacyMomentum`"
+                "`v2_eager.optimizers.Momentum`"
             )
 
     @property
@@ -268,7 +228,7 @@ def slots_of(optimizer, weights):
                     "weights in one call, because a second build does nothing"
                 )
             variable = found[path]
-            if kind == "SGD":
+            if name == "Momentum":
                 variable = Momentum(variable, optimizer)
             named[f"{weight_name}/{name}" + f"_{number}" * (number > 0)] = variable
     return named
@@ -361,22 +321,6 @@ def named_values(model):
         model: a compiled model, with a built optimizer.
     """
     return {name: variable.numpy() for name, variable in old_names(model).items()}
-
-
-def with_powers(values, adam):
-    """Adds the powers of Adam's betas, which Keras computes from the step.
-
-    Args:
-        values: {name in TensorFlow 1: array}, with the `global_step`.
-        adam: `keras.optimizers.Adam`.
-
-    Returns:
-        The values and `beta1_power` and `beta2_power`, float32 scalars for any dtype,
-        as a checkpoint of TensorFlow 1 contains them.
-    """
-    betas = {"beta1_power": adam.beta_1, "beta2_power": adam.beta_2}
-    count = values["global_step"] + 1
-    return values | {name: np.float32(beta**count) for name, beta in betas.items()}
 
 
 def fit(data, start, optimizer, hyper, stops):

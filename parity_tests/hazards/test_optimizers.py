@@ -16,6 +16,7 @@ from v2_eager.keras_optimizers import ROWS_SUMMED
 
 EAGER = "v2_eager.keras_optimizers."
 KERAS = "v2_keras.optimizers."
+U_NET = "v2_keras.models_unet."
 BY_LAYER = "v2_eager.keras_recipes.own.ByLayer"
 ADAM = {"beta_1": 0.5, "beta_2": 0.75, "epsilon": 0.125}
 RMSPROP = {"rho": 0.5, "epsilon": 0.125}
@@ -45,8 +46,8 @@ CASES = [
     (EAGER + "DecayedMomentum", {"momentum": 0.5, "shrink": 0.25}),
     (BY_LAYER, {**SHARES, **OF_KERAS["SGD"]}),
     (KERAS + "AdamWeightDecay", {"decay": 0.25, "exclude": ["LayerNorm"]}),
-    (KERAS + "LegacyMomentum", {"momentum": 0.5, "use_nesterov": True}),
-    (KERAS + "LegacyMomentum plain", {"momentum": 0.5, "use_nesterov": False}),
+    (U_NET + "LegacyMomentum", {"momentum": 0.5, "use_nesterov": True}),
+    (U_NET + "LegacyMomentum plain", {"momentum": 0.5, "use_nesterov": False}),
     (KERAS + "LegacyRMSprop", OF_KERAS["RMSprop"]),
     (KERAS + "LegacyRMSprop centered", {**RMSPROP, "momentum": 0.0, "centered": True}),
 ]
