@@ -1,4 +1,4 @@
-"""cGAN, WGAN-GP: `tf.variable_scope(reuse)`, `tf.gradients` in a loss, two Adams.
+"""Conditional GAN: `variable_scope(reuse)`, `tf.gradients` in a loss, two Adams.
 
 Mirza and Osindero, "Conditional Generative Adversarial Nets", 2014, with the critic of
 Gulrajani et al., "Improved Training of Wasserstein GANs", 2017: nested tapes give the
