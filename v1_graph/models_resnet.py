@@ -1,4 +1,4 @@
-"""slim's `resnet_v1` and `resnet_v2`, `arg_scope`, `create_train_op`, fine-tuning.
+"""`resnet_v1` and `resnet_v2` of slim: `arg_scope`, `create_train_op`, fine-tuning.
 
 ResNets: He et al., "Deep Residual Learning for Image Recognition", 2015, and "Identity
 Mappings in Deep Residual Networks", 2016. The variables have the names of slim's
